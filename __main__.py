@@ -1,0 +1,6 @@
+"""`pulumi up` starts here: load the environment, build its stack."""
+
+from stacks.load import environment
+from stacks.platform import Platform
+
+Platform("platform", environment())

@@ -1,0 +1,1 @@
+"""The gangline command: one module per sub-command, imports of heavy packages inside the commands."""
