@@ -1,0 +1,1 @@
+"""Pulumi components, a folder per concern: what the document means, made of Kubernetes objects."""

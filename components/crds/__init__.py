@@ -1,0 +1,1 @@
+"""Custom resource definitions, which outlive the releases that bring them."""

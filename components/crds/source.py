@@ -1,0 +1,122 @@
+"""Definitions as an upstream chart or manifest folder holds them, and the chart without them."""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from components.sources import CHARTS, SourceError, Sources, documents, relative, replacement
+from model.releases import Upstream
+
+KIND = "CustomResourceDefinition"
+
+# Helm's own folder, the one that Volcano's templates read, and the same in charts below and in kustomize folders.
+_FOLDERS = ("crds", "crd/bases")
+# Volcano's chart: each template is this one line and nothing else (installer/helm/chart/volcano/templates).
+_INCLUSION = re.compile(
+    r'\{\{-? *tpl \(\$?\.?\$\.Files\.Get \(printf "crd/%s/(?P<file>[^"/]+)" \(include "crd_version" \.\)\)\) \. *-?\}\}'
+)
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One custom resource definition: its name (`queues.scheduling.volcano.sh`) and the object, None before it can be read."""
+
+    name: str
+    body: Mapping[str, Any] | None
+    origin: str
+
+
+def definitions(upstream: Upstream, sources: Sources) -> list[Definition]:
+    """Read the definitions of a release, sorted by name.
+
+    In a rehearsal only their names are given: bodies are upstream's text and are read at `up`.
+
+    Raises:
+        SourceError: The source holds other definitions than the catalogue names for this release. A definition that is
+            missed here would either not be installed or be owned, and one day deleted, by the release.
+    """
+    folder = sources.folder(upstream)
+    if sources.rehearsal or folder is None:
+        return [Definition(name, None, upstream.source) for name in sorted(upstream.crds)]
+    found = {
+        body["metadata"]["name"]: Definition(body["metadata"]["name"], body, relative(file, sources.project))
+        for file in _files(folder)
+        for body in documents(file)
+        if body.get("kind") == KIND
+    }
+    if set(found) != set(upstream.crds):
+        missing = ", ".join(sorted(set(upstream.crds) - set(found))) or "none"
+        unknown = ", ".join(sorted(set(found) - set(upstream.crds))) or "none"
+        raise SourceError(
+            f"{upstream.product} {upstream.version}: {upstream.source} does not hold the definitions that the catalogue names; "
+            f"missing: {missing}; unknown: {unknown}"
+        )
+    return [found[name] for name in sorted(found)]
+
+
+def chart_without_definitions(upstream: Upstream, sources: Sources) -> str:
+    """Write a copy of the chart that brings no definitions, and give its project-relative path.
+
+    Volcano's chart (up to 1.15) renders its definitions as templates, so that Helm owns them: uninstalling the release
+    would delete every queue and job, and Helm refuses definitions that somebody else applied. The copy leaves out
+    exactly those one-line templates and the folders of definitions. Its name carries a hash of its content.
+
+    Raises:
+        SourceError: There is no chart, or a template renders definitions in another way than is known.
+    """
+    folder = sources.folder(upstream)
+    if folder is None:
+        return f"./{CHARTS}/{upstream.chart}-{upstream.version} (made at up)"
+    if not (folder / "Chart.yaml").is_file():
+        raise SourceError(f"{upstream.product}: {upstream.source} is no Helm chart: it has no Chart.yaml")
+    dropped = set(_files(folder)) | _inclusions(upstream, folder)
+    # The definitions of Kubernetes before 1.16, which Volcano's chart carries along.
+    kept = [file for file in sorted(folder.rglob("*")) if file.is_file() and file not in dropped and "crd/v1beta1" not in file.as_posix()]
+    digest = hashlib.sha256()
+    for file in kept:
+        content = file.read_bytes()
+        _refuse_definitions(upstream, folder, file, content)
+        digest.update(f"{file.relative_to(folder).as_posix()} {len(content)}\n".encode())
+        digest.update(content)
+    place = sources.project / CHARTS / f"{upstream.chart}-{upstream.version}-{digest.hexdigest()[:12]}"
+    if not place.is_dir():
+        with replacement(place) as copy:
+            for file in kept:
+                target = copy / file.relative_to(folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, target)
+    return relative(place, sources.project)
+
+
+def _files(folder: Path) -> list[Path]:
+    charts = [folder, *sorted(path for path in folder.glob("charts/*") if path.is_dir())]
+    return [file for chart in charts for below in _FOLDERS for file in sorted((chart / below).glob("*.yaml"))]
+
+
+def _inclusions(upstream: Upstream, folder: Path) -> set[Path]:
+    """Find the templates that render nothing but one definition, and check that together they render all of them."""
+    templates = {}
+    for file in sorted(folder.rglob("templates/*.yaml")):
+        match = _INCLUSION.fullmatch(file.read_text(encoding="utf-8").strip())
+        if match:
+            templates[file] = file.parents[1] / "crd/bases" / match["file"]
+    templated = {file for file in _files(folder) if file.parent.name == "bases"}
+    if set(templates.values()) != templated:
+        odd = ", ".join(sorted(file.name for file in set(templates.values()) ^ templated))
+        raise SourceError(
+            f"{upstream.product} {upstream.version}: the chart does not render its definitions in the known way ({odd}); "
+            "installing it would make the release own them"
+        )
+    return set(templates)
+
+
+def _refuse_definitions(upstream: Upstream, folder: Path, file: Path, content: bytes) -> None:
+    if f"kind: {KIND}".encode() in content and "templates" in file.relative_to(folder).parts:
+        raise SourceError(
+            f"{upstream.product} {upstream.version}: {file.relative_to(folder)} renders a {KIND} in a way that is not known; "
+            "installing it would make the release own it"
+        )

@@ -1,0 +1,1 @@
+"""The Ray operator and Ray clusters."""

@@ -1,0 +1,1 @@
+"""The batch scheduler, its queues and its view of the network."""
