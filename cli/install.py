@@ -68,7 +68,20 @@ def install(dev: bool) -> None:
 def _with_uv(uv: str, dev: bool) -> None:
     groups = [] if dev else ["--no-dev"]
     # --inexact: installing without the development tools must not take them from somebody who has them.
-    _run([uv, "sync", "--quiet", "--locked", "--inexact", *groups, "--python", sys.executable, "--project", str(ROOT)])
+    _run(
+        [
+            uv,
+            "sync",
+            "--quiet",
+            "--locked",
+            "--inexact",
+            *groups,
+            "--python",
+            sys.executable,
+            "--project",
+            str(ROOT),
+        ]
+    )
 
 
 def _with_pip(dev: bool) -> None:
@@ -83,13 +96,28 @@ def _with_pip(dev: bool) -> None:
     requirements = ROOT / ("requirements-dev.txt" if dev else "requirements.txt")
     quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
     # Compiling 4,000 modules of the SDKs would take longer than everything else; Python does it at first import.
-    _run([str(PYTHON), "-m", "pip", "install", *quiet, "--no-compile", "--no-deps", "--require-hashes", "-r", str(requirements)])
+    _run(
+        [
+            str(PYTHON),
+            "-m",
+            "pip",
+            "install",
+            *quiet,
+            "--no-compile",
+            "--no-deps",
+            "--require-hashes",
+            "-r",
+            str(requirements),
+        ]
+    )
 
 
 def _runs(python: Path) -> bool:
     if not python.exists():
         return False
-    return subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
+    return (
+        subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
+    )
 
 
 def _on_path() -> None:

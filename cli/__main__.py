@@ -1,0 +1,5 @@
+"""`python -m cli`, as the launcher runs it."""
+
+from .app import main
+
+main()

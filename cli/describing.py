@@ -1,0 +1,71 @@
+"""A document in a few lines, for people."""
+
+from rich.table import Table
+
+from model.environment import Environment
+from model.pools import Pool
+from model.queues import Quota
+
+
+def line(environment: Environment) -> str:
+    """Say in one line how much a document describes."""
+    queues = 0
+    waiting = list(environment.queues.values())
+    while waiting:
+        queue = waiting.pop()
+        queues += 1
+        waiting.extend(queue.queues.values())
+    parts = {
+        "pool": len(environment.pools),
+        "queue": queues,
+        "tenant": len(environment.tenants),
+        "Ray cluster": len(environment.ray.clusters),
+    }
+    return ", ".join(f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in parts.items())
+
+
+def table(environment: Environment) -> Table:
+    """Lay a document out: pools, queues, topology, Ray clusters."""
+    grid = Table(box=None, show_header=False, pad_edge=False)
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column()
+    cluster = environment.cluster
+    grid.add_row(
+        "cluster",
+        f"{cluster.name}: Kubernetes {cluster.kubernetes}, {cluster.provider}, context {cluster.context}",
+    )
+    for name, pool in environment.pools.items():
+        grid.add_row(f"pool {name}", _pool(pool))
+    if environment.topology.labels:
+        grid.add_row("topology", " > ".join(environment.topology.labels))
+    elif environment.topology.racks:
+        grid.add_row("topology", f"{len(environment.topology.racks)} static domains")
+    for name, queue in environment.queues.items():
+        parts = f": {', '.join(queue.queues)}" if queue.queues else ""
+        grid.add_row(f"queue {name}", f"deserved {_quota(queue.deserved)}{parts}")
+    for name, ray in environment.ray.clusters.items():
+        count = ray.workers.count
+        workers = f"{count}" if isinstance(count, int) else f"{count.min}..{count.max}"
+        within = f", within one {ray.within.level}" if ray.within else ""
+        grid.add_row(
+            f"ray {name}", f"head + {workers} × {ray.workers.gpus} GPUs in {ray.queue} on {ray.pool}{within}"
+        )
+    return grid
+
+
+def _pool(pool: Pool) -> str:
+    size = f"{pool.size}" if isinstance(pool.size, int) else f"{pool.size.min}..{pool.size.max}"
+    if pool.server is not None:
+        kind = pool.server
+    elif pool.shape is not None:
+        kind = f"{pool.shape.cpu} cores, {pool.shape.memory}"
+        if pool.shape.gpu is not None:
+            kind += f", {pool.shape.gpu.count} × {pool.shape.gpu.model}"
+    else:
+        kind = "?"
+    taints = "".join(f", taint {taint.key}={taint.value}:{taint.effect}" for taint in pool.taints)
+    return f"{size} × {kind}{taints}"
+
+
+def _quota(quota: Quota) -> str:
+    return " ".join(f"{resource}={amount}" for resource, amount in quota.items()) or "nothing"

@@ -1,0 +1,86 @@
+"""The Pulumi engine as a program: which one, with which settings, and how its runs are started."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .environments import ROOT
+from .refusals import RefusedError
+
+POLICIES = "policies"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A Pulumi CLI and the settings it runs with.
+
+    Attributes:
+        program: The `pulumi` to run.
+        settings: Its whole process environment.
+    """
+
+    program: Path
+    settings: Mapping[str, str]
+
+    @classmethod
+    def of_user(cls) -> "Engine":
+        """Give the user's own engine, login and credentials: the process environment as it is.
+
+        Raises:
+            RefusedError: There is no pulumi on PATH.
+        """
+        found = shutil.which("pulumi")
+        if found is None:
+            raise RefusedError(
+                "pulumi: not on PATH\n  fix: install the Pulumi CLI and log in (pulumi login), or try the same stack "
+                "without a cluster: ./gangline up twin"
+            )
+        return cls(Path(found), dict(os.environ))
+
+    @classmethod
+    def of_twin(cls, settings: Mapping[str, str]) -> "Engine":
+        """Give the engine of the twin: whatever Pulumi settings the user has stay out of it.
+
+        Args:
+            settings: What `twin env` prints.
+
+        Raises:
+            RefusedError: No pulumi is found on the twin's path.
+        """
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
+        whole = inherited | dict(settings)
+        found = shutil.which("pulumi", path=whole.get("PATH"))
+        if found is None:
+            raise RefusedError("pulumi: the twin's tools are incomplete\n  fix: ./gangline twin start")
+        return cls(Path(found), whole)
+
+    def run(self, *arguments: str) -> None:
+        """Run pulumi in the foreground, with its own output.
+
+        Raises:
+            RefusedError: It ended with another exit code than 0. What is wrong is on the screen already.
+        """
+        done = subprocess.run([self.program, *arguments], cwd=ROOT, env=dict(self.settings), check=False)
+        if done.returncode:
+            raise RefusedError(f"pulumi {arguments[0]}: exit {done.returncode}, see above")
+
+    def read(self, *arguments: str) -> str:
+        """Run pulumi and give what it printed on stdout.
+
+        Raises:
+            RefusedError: It failed; its own message is passed on.
+        """
+        done = subprocess.run(
+            [self.program, *arguments, "--non-interactive"],
+            cwd=ROOT,
+            env=dict(self.settings),
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            raise RefusedError(f"pulumi {' '.join(arguments)}: {(done.stderr or done.stdout).strip()}")
+        return done.stdout

@@ -1,0 +1,134 @@
+"""`render`: the whole stack as desired state, without an engine and without a cluster."""
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.markup import escape
+from rich.tree import Tree
+
+from . import environments
+from .output import console, errors
+from .refusals import RefusedError
+
+if TYPE_CHECKING:
+    from model.document import Loaded
+    from twin.policy_pack import Verdict
+    from twin.rehearsal import Resource
+
+LINE = 150
+"""Characters of inputs that the brief view shows per resource."""
+
+
+def render(environment: environments.Name = "twin") -> None:
+    """Show every resource with its inputs, by component, and what the policies say of it.
+
+    This is desired state: it is not compared with any cluster, and nothing is changed. `up --preview` compares.
+    """
+    loaded = load(environment)
+    show_document(environment, loaded)
+    show_rehearsal(environment, loaded, brief=False)
+
+
+def load(environment: str) -> "Loaded":
+    """Read and check the document of an environment; its warnings go to stderr.
+
+    Raises:
+        DocumentError: With every problem of the document.
+        RefusedError: There is no such environment.
+    """
+    from model import document, problems
+
+    file = environments.file(environment)
+    read = document.read(file)
+    loaded = document.load(read)
+    if loaded.warnings:
+        errors.print(problems.render(loaded.warnings, file, read.positions), markup=False)
+    return loaded
+
+
+def show_document(environment: str, loaded: "Loaded") -> None:
+    """Print what the document says, in a few lines."""
+    from . import describing
+
+    console.print(f"[bold]{environment}[/] ({environments.file(environment)})")
+    console.print(describing.table(loaded.environment))
+
+
+def show_rehearsal(environment: str, loaded: "Loaded", *, brief: bool) -> None:
+    """Run the stack in process and print its resources and the policies' verdicts.
+
+    Args:
+        environment: Its name, which is the stack's.
+        loaded: The checked document.
+        brief: One line of inputs per resource, instead of all of them.
+
+    Raises:
+        RefusedError: A mandatory policy is broken.
+    """
+    from twin.policy_pack import judge
+    from twin.rehearsal import rehearse
+
+    began = time.monotonic()
+    rehearsal = rehearse(loaded.environment, stack=environment)
+    verdicts = judge(rehearsal.resources)
+    console.print(_tree(rehearsal.resources, brief=brief))
+    counted = f"{len(rehearsal.resources)} resources, desired state, not compared with a cluster"
+    hint = f"; all inputs: ./gangline render {environment}" if brief else ""
+    console.print(f"{counted}; {time.monotonic() - began:.1f} s{hint}")
+    _show_verdicts(verdicts)
+
+
+def _show_verdicts(verdicts: "Sequence[Verdict]") -> None:
+    mandatory = [verdict for verdict in verdicts if verdict.level == "mandatory"]
+    for verdict in verdicts:
+        colour = "red" if verdict.level == "mandatory" else "yellow"
+        errors.print(
+            f"[{colour}]{verdict.level}[/] [bold]{verdict.policy}[/] {escape(verdict.urn.rpartition('::')[2])}"
+        )
+        errors.print(f"  {escape(verdict.message)}")
+    if mandatory:
+        raise RefusedError(f"policies: {len(mandatory)} mandatory broken, see above; nothing was changed")
+    console.print(f"policies: none is broken{f', {len(verdicts)} notes' if verdicts else ''}")
+
+
+def _tree(resources: "Sequence[Resource]", *, brief: bool) -> Tree:
+    children: defaultdict[str | None, list[Resource]] = defaultdict(list)
+    known = {resource.urn for resource in resources}
+    for resource in resources:
+        children[resource.parent if resource.parent in known else None].append(resource)
+
+    def grow(branch: Tree, parent: str | None) -> None:
+        for resource in children[parent]:
+            kind = resource.type.rpartition(":")[2]
+            label = f"[bold]{kind}[/] {escape(resource.name)}"
+            if brief or resource.urn in children:
+                leaf = branch.add(
+                    f"{label} [dim]{escape(_line(resource.inputs))}[/]"
+                    if resource.urn not in children
+                    else label
+                )
+            else:
+                leaf = branch.add(f"{label}\n[dim]{escape(_yaml(resource.inputs))}[/]")
+            grow(leaf, resource.urn)
+
+    root = Tree("[dim]what the engine will be asked for[/]")
+    grow(root, None)
+    return root
+
+
+def _line(inputs: Any) -> str:
+    interesting = {key: value for key, value in inputs.items() if key not in {"apiVersion", "kind"}}
+    text = " ".join(_yaml(interesting, flow=True).split())
+    return text if len(text) <= LINE else text[: LINE - 1] + "…"
+
+
+def _yaml(value: Any, *, flow: bool = False) -> str:
+    import yaml
+
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return yaml.dump(
+        value, Dumper=dumper, sort_keys=False, default_flow_style=flow, width=10_000 if flow else 120
+    ).strip()

@@ -1,0 +1,179 @@
+"""What a cluster looks like after `up`: pools, queues, Ray clusters, and where to look next.
+
+Everything here is read from the cluster; only the names of what to look for come from the document.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from lightkube import Client, KubeConfig
+from lightkube.generic_resource import create_global_resource
+from lightkube.models.core_v1 import Node as NodeModel
+from lightkube.resources.core_v1 import Node, Pod
+from rich.table import Table
+
+from model import nodes, queues, topology
+from model.environment import Environment
+from model.quantities import Quantity
+
+from .output import console
+
+if TYPE_CHECKING:
+    from twin import Twin
+
+POOL = "gangline.dev/pool"
+Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
+UNITS = (("Ti", 40), ("Gi", 30), ("Mi", 20))
+
+
+def show(environment: Environment, settings: Mapping[str, str]) -> None:
+    """Print pools, queues with their deserved and used amounts, and where each Ray cluster stands."""
+    client = _client(environment, settings)
+    found = list(client.list(Node))
+    console.print()
+    console.print(_pools(environment, found))
+    console.print(_queues(environment, client))
+    if environment.ray.clusters:
+        console.print(_ray(environment, client, found))
+    console.print(_next_steps(environment))
+
+
+def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> None:
+    """Print the nodes of the document beside those of the cluster, a line per pool and topology domain."""
+    found = [node for node in local.client().list(Node) if pool in {None, _labels(node).get(POOL)}]
+    labels = [level.label for level in topology.levels(environment)]
+    groups: defaultdict[tuple[str, ...], list[NodeModel]] = defaultdict(list)
+    for node in found:
+        groups[_labels(node).get(POOL, "-"), *(_labels(node).get(label, "-") for label in labels)].append(
+            node
+        )
+    table = _table(
+        "pool", *(level.name for level in topology.levels(environment)), "nodes", "ready", "first", "last"
+    )
+    for key, members in sorted(groups.items()):
+        ordered = sorted(_name(node) for node in members)
+        table.add_row(*key, str(len(members)), str(sum(map(_ready, members))), ordered[0], ordered[-1])
+    console.print(table)
+
+
+def _client(environment: Environment, settings: Mapping[str, str]) -> Client:
+    config = (
+        KubeConfig.from_file(settings["KUBECONFIG"]) if "KUBECONFIG" in settings else KubeConfig.from_env()
+    )
+    return Client(config=config.get(environment.cluster.context))
+
+
+def _pools(environment: Environment, found: list[NodeModel]) -> Table:
+    table = _table("pool", "declared", "ready", "GPUs", "offered as")
+    ready = Counter(_labels(node).get(POOL) for node in found if _ready(node))
+    for name, pool in environment.pools.items():
+        resource = nodes.gpu_resource(pool)
+        size = str(pool.size) if isinstance(pool.size, int) else f"{pool.size.min}..{pool.size.max}"
+        offered = sum(
+            _allocatable(node, resource) for node in found if resource and _labels(node).get(POOL) == name
+        )
+        table.add_row(name, size, str(ready[name]), f"{offered:f}" if resource else "-", resource or "-")
+    return table
+
+
+def _queues(environment: Environment, client: Client) -> Table:
+    table = _table(
+        "queue",
+        "state",
+        "GPUs deserved",
+        "GPUs used",
+        "cpu deserved",
+        "cpu used",
+        "memory deserved",
+        "memory used",
+    )
+    live = {queue.metadata.name: queue for queue in client.list(Queue)}
+    for node in queues.flatten(environment):
+        status = (live[node.path].get("status") or {}) if node.path in live else {}
+        deserved, used = node.deserved, status.get("allocated") or {}
+        cells: list[str] = []
+        for resource in ("nvidia.com/gpu", "cpu", "memory"):
+            amount = deserved.get(resource)
+            cells += [
+                _amount(resource, amount.value if amount else None),
+                _amount(resource, _value(used.get(resource, "0"))),
+            ]
+        table.add_row(node.path, status.get("state", "missing"), *cells)
+    return table
+
+
+def _ray(environment: Environment, client: Client, found: list[NodeModel]) -> Table:
+    table = _table("Ray cluster", "queue", "pods running", "placed on")
+    by_name = {_name(node): node for node in found}
+    levels = topology.levels(environment)
+    for name, cluster in environment.ray.clusters.items():
+        pods = list(client.list(Pod, namespace=cluster.namespace, labels={"ray.io/cluster": name}))
+        running = [pod for pod in pods if pod.status and pod.status.phase == "Running"]
+        hosts = [by_name[pod.spec.nodeName] for pod in running if pod.spec and pod.spec.nodeName in by_name]
+        places = []
+        for level in levels:
+            domains = sorted({_labels(node).get(level.label, "-") for node in hosts})
+            places.append(
+                f"{len(domains)} {level.name}{'' if len(domains) == 1 else 's'} ({', '.join(domains)})"
+            )
+        distinct = len({_name(node) for node in hosts})
+        table.add_row(
+            name, cluster.queue, f"{len(running)} of {len(pods)}", "; ".join([*places, f"{distinct} nodes"])
+        )
+    return table
+
+
+def _next_steps(environment: Environment) -> Table:
+    grid = Table(
+        box=None, show_header=False, pad_edge=False, title="Where to look next", title_justify="left"
+    )
+    grid.add_column(no_wrap=True)
+    grid.add_column(style="dim")
+    grid.add_row('eval "$(./gangline twin env)"', "then kubectl and plain pulumi speak to the twin")
+    grid.add_row("kubectl get queues,hypernodes", "what the scheduler knows")
+    for name, cluster in environment.ray.clusters.items():
+        grid.add_row(f"kubectl -n {cluster.namespace} get raycluster {name} -o wide", "the Ray cluster")
+    grid.add_row("./gangline twin status", "processes, memory, and what is simulated")
+    grid.add_row("./gangline destroy", "takes it all down")
+    return grid
+
+
+def _table(*titles: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in titles:
+        table.add_column(title)
+    return table
+
+
+def _labels(node: NodeModel) -> dict[str, str]:
+    return (node.metadata.labels if node.metadata else None) or {}
+
+
+def _name(node: NodeModel) -> str:
+    return (node.metadata.name if node.metadata else None) or "?"
+
+
+def _ready(node: NodeModel) -> bool:
+    conditions = (node.status.conditions if node.status else None) or []
+    return any(condition.type == "Ready" and condition.status == "True" for condition in conditions)
+
+
+def _allocatable(node: NodeModel, resource: str) -> Decimal:
+    return _value(((node.status.allocatable if node.status else None) or {}).get(resource, "0"))
+
+
+def _value(text: str) -> Decimal:
+    return Quantity.parse(text).value
+
+
+def _amount(resource: str, value: Decimal | None) -> str:
+    if value is None:
+        return "-"
+    if resource != "memory":
+        return f"{value.normalize():f}"
+    for unit, power in UNITS:
+        if value and value % (1 << power) == 0:
+            return f"{value / (1 << power):f}{unit}"
+    return f"{value / (1 << 30):.1f}Gi"

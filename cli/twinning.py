@@ -1,0 +1,60 @@
+"""`twin`: the local cluster by itself."""
+
+import shlex
+import sys
+from typing import Annotated
+
+import typer
+
+from . import environments
+from .output import console
+
+app = typer.Typer(
+    help="The local twin: a real control plane and real schedulers on loopback, with simulated nodes.",
+    no_args_is_help=True,
+)
+
+
+@app.command()
+def start(environment: environments.Name = "twin") -> None:
+    """Start the control plane with the nodes that an environment's document describes. Does nothing when it runs."""
+    from . import local, rendering
+
+    local.ready(environment, rendering.load(environment).environment)
+
+
+@app.command()
+def stop() -> None:
+    """End every process of the twin. Its state stays in .twin/ and the next start continues from it."""
+    from . import local
+
+    local.twin().stop()
+    console.print("The twin has stopped. Its state is kept in .twin/.")
+
+
+@app.command()
+def status() -> None:
+    """Show processes, memory, nodes, and in what the lent processes differ from their own Deployments."""
+    from . import local
+
+    local.show_status(local.twin())
+
+
+@app.command(name="env")
+def environment_variables() -> None:
+    """Print the settings that make kubectl and plain pulumi speak to the twin: eval "$(./gangline twin env)"."""
+    from . import local
+
+    for name, value in local.twin().environment().items():
+        sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
+
+
+@app.command()
+def nodes(
+    environment: environments.Name = "twin",
+    pool: Annotated[str | None, typer.Option(help="Only this pool.")] = None,
+) -> None:
+    """Show the nodes that the document describes and how the cluster sees them."""
+    from . import local, rendering, summary
+
+    summary.show_nodes(rendering.load(environment).environment, local.twin(), pool)
