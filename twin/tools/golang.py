@@ -1,0 +1,202 @@
+"""The Go toolchain: is there one that fits, modules by checksum, and builds that can be stopped."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import semver
+
+from twin.tools.errors import ToolError, no_room
+from twin.tools.pins import GoModule
+
+_TICK = 0.5
+_GRACE = 3
+
+
+@dataclass(frozen=True)
+class Go:
+    """A Go toolchain on PATH.
+
+    Attributes:
+        program: the `go` command.
+        version: such as 1.26.8.
+        switches: whether it may fetch a newer toolchain when a module asks for one (GOTOOLCHAIN).
+    """
+
+    program: Path
+    version: str
+    switches: bool
+
+
+def go_environment() -> dict[str, str]:
+    """The environment of every `go` we run: for this machine, static, one module at a time."""
+    environment = {k: v for k, v in os.environ.items() if k not in {"GOOS", "GOARCH"}}
+    return environment | {"CGO_ENABLED": "0", "GOWORK": "off", "GO111MODULE": "on"}
+
+
+def find_go() -> tuple[Go | None, str]:
+    """The Go toolchain on PATH, or nothing and the reason."""
+    place = shutil.which("go")
+    if place is None:
+        return None, "Go is not installed"
+    asked = subprocess.run(
+        [place, "env", "-json", "GOVERSION", "GOTOOLCHAIN"],
+        env=go_environment(),
+        cwd=Path(place).parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if asked.returncode:
+        return None, f"{place} does not work: {asked.stderr.strip()}"
+    answer = json.loads(asked.stdout)
+    version = re.match(r"go(\d+\.\d+(?:\.\d+)?)", answer["GOVERSION"])
+    if version is None:
+        return None, f"{place} is {answer['GOVERSION']}, which is no release"
+    setting = answer["GOTOOLCHAIN"] or "auto"
+    return Go(Path(place), version[1], setting != "local" and not setting.startswith("path")), ""
+
+
+def too_old(go: Go, module_folder: Path) -> str:
+    """Why a toolchain cannot build a module, by its `go` line; empty when it can."""
+    line = re.search(r"(?m)^go (\S+)", (module_folder / "go.mod").read_text())
+    needed = line[1] if line else "1.0"
+    parse = semver.Version.parse
+    if go.switches or parse(go.version, True) >= parse(needed, True):
+        return ""
+    return f"{go.program} is {go.version}, {needed} is needed (GOTOOLCHAIN=local forbids it to fetch one)"
+
+
+def module_folder(go: Go, pin: GoModule, scratch: Path) -> Path:
+    """The folder of a module in Go's module cache, fetched if need be and checked against the pinned sum.
+
+    Raises:
+        ToolError: the module cannot be had or is not the pinned one.
+    """
+    name = f"{pin.module}@{pin.version}"
+    # A folder without a go.mod: the command must not touch anybody's go.sum.
+    asked = subprocess.run(
+        [go.program, "mod", "download", "-json", name],
+        env=go_environment() | {"GOFLAGS": "-mod=mod"},
+        cwd=scratch,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    try:
+        answer = json.loads(asked.stdout)
+    except ValueError:
+        answer = {"Error": asked.stderr.strip()}
+    if "Error" in answer or "Dir" not in answer:
+        problem = answer.get("Error") or asked.stderr.strip()
+        if "no space left" in problem:
+            raise no_room(scratch)
+        raise ToolError(f"Go cannot fetch {name}: {problem}", "check the network, the proxy and GOPROXY")
+    if answer["Sum"] != pin.sum:
+        raise ToolError(
+            f"{name} has the checksum {answer['Sum']}, and the pinned one is {pin.sum}",
+            "do not trust that module server; look at GOPROXY",
+        )
+    return Path(answer["Dir"])
+
+
+@contextmanager
+def _stopped_with_us(command: list[str | Path], **options: object) -> Iterator[subprocess.Popen[str]]:
+    """Run a command in a process group of its own that never outlives the block, however it ends."""
+    # A killed parent cannot clean up: there the kernel tells the child (Linux).
+    guard = shutil.which("setpriv")
+    prefix: list[str | Path] = [guard, "--pdeathsig", "TERM"] if guard else []
+    child = subprocess.Popen(prefix + command, start_new_session=True, **options)  # pyright: ignore
+    try:
+        yield child
+    finally:
+        _end_group(child)
+
+
+def _end_group(child: subprocess.Popen[str]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(child.pid, number)
+        except (ProcessLookupError, PermissionError):
+            break  # nobody is left in the group
+        deadline = time.monotonic() + _GRACE
+        while time.monotonic() < deadline and _group_lives(child):
+            time.sleep(0.02)
+    child.wait()
+
+
+def _group_lives(child: subprocess.Popen[str]) -> bool:
+    child.poll()
+    try:
+        os.killpg(child.pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True
+
+
+def build(
+    go: Go,
+    folder: Path,
+    package: str,
+    target: Path,
+    ldflags: str,
+    log: Path,
+    tick: Callable[[int], None],
+    extra: Mapping[str, str] | None = None,
+) -> None:
+    """Build one program from a wrapper module.
+
+    Args:
+        go: the toolchain.
+        folder: the module.
+        package: the main package.
+        target: where the program goes.
+        ldflags: stamps, beside `-s -w`.
+        log: receives what the compiler says.
+        tick: called about twice a second with the number of packages compiled so far.
+        extra: environment, over `go_environment`.
+
+    Raises:
+        ToolError: the build failed.
+    """
+    command: list[str | Path] = [
+        go.program, "build", "-v", "-trimpath", "-buildvcs=false", "-mod=readonly",
+        "-ldflags", f"-s -w {ldflags}".strip(), "-o", target, package,
+    ]  # fmt: skip
+    with log.open("a") as sink:
+        sink.write(f"$ {' '.join(map(str, command))}\n")
+        sink.flush()
+        start = sink.tell()
+        environment = go_environment() | dict(extra or {})
+        with _stopped_with_us(command, cwd=folder, env=environment, stdout=sink, stderr=sink) as child:
+            while child.poll() is None:
+                tick(_lines(log, start))
+                time.sleep(_TICK)
+    if child.returncode:
+        said = [line for line in log.read_text(errors="replace").splitlines() if _is_complaint(line)]
+        if any("no space left on device" in line or "disk quota exceeded" in line for line in said):
+            raise no_room(target)
+        tail = "\n".join(said[-15:]) or f"go build ended with {child.returncode}"
+        raise ToolError(
+            f"{package} does not build:\n{tail}",
+            f"read {log}; Go's own caches can be emptied with: go clean -cache",
+        )
+
+
+def _lines(log: Path, start: int) -> int:
+    with log.open("rb") as stream:
+        stream.seek(start)
+        return stream.read().count(b"\n")
+
+
+def _is_complaint(line: str) -> bool:
+    # `go build -v` prints import paths; whatever holds a space is said to somebody.
+    return " " in line and not line.startswith(("$ ", "go: downloading "))

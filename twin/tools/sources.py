@@ -1,0 +1,145 @@
+"""Upstream charts, manifests and scripts: from their Go module into the cache, thence to a project."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from twin.tools.cache import Entry, cache_root, commit, find, hash_file, locked, staging
+from twin.tools.errors import ToolError, storage_errors
+from twin.tools.golang import find_go, module_folder
+from twin.tools.pins import Source, load_sources
+from twin.tools.progress import Progress
+from twin.tools.recipe import copy_readable
+
+_FILES = "files"
+
+
+def source_folder(source: Source) -> Path:
+    """Where a source lies in the cache."""
+    return cache_root() / "sources" / source.key
+
+
+def recipe(source: Source) -> str:
+    """Digest of what a source's files are."""
+    pin = source.model_dump(include={"module", "version", "sum", "path", "include"}, mode="json")
+    return hashlib.sha256(json.dumps(pin, sort_keys=True).encode()).hexdigest()
+
+
+def cached_source(source: Source, *, thorough: bool = False) -> tuple[Entry | None, str]:
+    """The sound cache entry of a source, or nothing and the reason."""
+    return find(source_folder(source), recipe(source), thorough=thorough)
+
+
+def ensure_sources(names: Iterable[str] | None = None, progress: Progress | None = None) -> dict[str, Path]:
+    """Have sources in the cache.
+
+    Args:
+        names: which; all when None.
+        progress: hears how it goes.
+
+    Returns:
+        The folder with the files, by name.
+
+    Raises:
+        ToolError: one cannot be had.
+        KeyError: a name that twin/tools.yaml does not have.
+    """
+    pins = load_sources()
+    progress = progress or Progress()
+    return {name: _ensure(pins[name], progress) for name in (pins if names is None else names)}
+
+
+def _ensure(source: Source, progress: Progress) -> Path:
+    folder = source_folder(source)
+    entry, _ = cached_source(source)
+    if entry is None:
+        with locked(source.key, lambda: progress.note(f"{source.name}: another run is getting it; waiting")):
+            entry, damage = cached_source(source)
+            if entry is None:
+                if damage:
+                    progress.note(f"{damage}; getting it anew")
+                _get(source, folder)
+    return folder / _FILES
+
+
+def _get(source: Source, folder: Path) -> None:
+    go, reason = find_go()
+    if go is None:
+        raise ToolError(
+            f"{source.purpose} ({source.name}) comes from the Go module {source.module}: {reason}",
+            "install Go (https://go.dev/dl/ or your system's package) and have it on PATH",
+        )
+    with staging(source.key) as scratch:
+        origin = module_folder(go, source, scratch) / source.path
+        if not origin.is_dir():
+            raise ToolError(
+                f"{source.module}@{source.version} has no {source.path}", "correct it in twin/tools.yaml"
+            )
+        staged = scratch / "entry"
+        with storage_errors(folder):
+            staged.mkdir()
+            _copy(source, origin, staged / _FILES)
+            commit(staged, folder, "module", recipe(source))
+
+
+def _copy(source: Source, origin: Path, target: Path) -> None:
+    if not source.include:
+        copy_readable(origin, target)
+        return
+    target.mkdir()
+    for name in source.include:
+        if (origin / name).is_dir():
+            copy_readable(origin / name, target / name)
+        elif (origin / name).is_file():
+            shutil.copyfile(origin / name, target / name)
+        else:
+            raise ToolError(
+                f"{source.module}@{source.version} has no {source.path}/{name}",
+                "correct it in twin/tools.yaml",
+            )
+
+
+def materialise(name: str, into: Path, progress: Progress | None = None) -> Path:
+    """Have a source as a plain folder of a project, the same at each call.
+
+    A folder there that differs, by one byte or one file, is replaced as a whole.
+
+    Args:
+        name: the source.
+        into: the parent folder, such as `.twin/sources`.
+        progress: hears how it goes.
+
+    Returns:
+        `into/<name>`.
+
+    Raises:
+        ToolError: the source cannot be had, or the folder cannot be written.
+        KeyError: a name that twin/tools.yaml does not have.
+    """
+    source = load_sources()[name]
+    origin = _ensure(source, progress or Progress())
+    target = into / name
+    with locked(source.key, lambda: None), storage_errors(into):
+        if _same(origin, target):
+            return target
+        into.mkdir(parents=True, exist_ok=True)
+        fresh, old = into / f".{name}.new", into / f".{name}.old"
+        for left in (fresh, old):
+            shutil.rmtree(left, ignore_errors=True)
+        copy_readable(origin, fresh)
+        if target.exists():
+            target.rename(old)
+        fresh.rename(target)
+        shutil.rmtree(old, ignore_errors=True)
+    return target
+
+
+def _same(one: Path, other: Path) -> bool:
+    return other.is_dir() and _tree(one) == _tree(other)
+
+
+def _tree(folder: Path) -> dict[str, str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): hash_file(path) for path in files}
