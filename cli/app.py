@@ -10,9 +10,10 @@ from . import checking, destroying, doctoring, rendering, testing, twinning, upp
 app = typer.Typer(
     name="gangline",
     help=(
-        "GPU clusters as code. One typed document per environment (stacks/Pulumi.<env>.yaml) becomes a training and "
-        "inference cluster whose parts agree.\n\nBegin with `./gangline up`: it builds a local twin of the cluster and "
-        "brings the whole stack up on it. Exit codes: 0 done, 1 refused or failed (the reason is on stderr), 2 wrong usage."
+        "GPU clusters as code. One typed document per environment (stacks/Pulumi.<env>.yaml) becomes a training "
+        "and inference cluster whose parts agree.\n\nBegin with `./gangline up`: it builds a local twin of the "
+        "cluster and brings the whole stack up on it. Exit codes: 0 done, 1 refused or failed (the reason is on "
+        "stderr), 2 wrong usage."
     ),
     no_args_is_help=True,
     add_completion=False,

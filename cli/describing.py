@@ -47,9 +47,7 @@ def table(environment: Environment) -> Table:
         count = ray.workers.count
         workers = f"{count}" if isinstance(count, int) else f"{count.min}..{count.max}"
         within = f", within one {ray.within.level}" if ray.within else ""
-        grid.add_row(
-            f"ray {name}", f"head + {workers} × {ray.workers.gpus} GPUs in {ray.queue} on {ray.pool}{within}"
-        )
+        grid.add_row(f"ray {name}", f"head + {workers} × {ray.workers.gpus} GPUs in {ray.queue} on {ray.pool}{within}")
     return grid
 
 

@@ -14,9 +14,7 @@ STACKS = ROOT / "stacks"
 
 def names() -> list[str]:
     """Give the names of all environments, sorted."""
-    return sorted(
-        path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in STACKS.glob("Pulumi.*.yaml")
-    )
+    return sorted(path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in STACKS.glob("Pulumi.*.yaml"))
 
 
 def file(name: str) -> Path:
@@ -30,7 +28,8 @@ def file(name: str) -> Path:
         near = difflib.get_close_matches(name, known, n=1)
         fix = f"fix: {near[0]}" if near else f"fix: write {STACKS.name}/Pulumi.{name}.yaml"
         raise RefusedError(
-            f"environment {name}: there is no {STACKS.name}/Pulumi.{name}.yaml\n  allowed: {', '.join(known)}        {fix}"
+            f"environment {name}: there is no {STACKS.name}/Pulumi.{name}.yaml\n"
+            f"  allowed: {', '.join(known)}        {fix}"
         )
     path = STACKS / f"Pulumi.{name}.yaml"
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -115,9 +115,7 @@ def _with_pip(dev: bool) -> None:
 def _runs(python: Path) -> bool:
     if not python.exists():
         return False
-    return (
-        subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
-    )
+    return subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode == 0
 
 
 def _on_path() -> None:
@@ -130,7 +128,7 @@ def _run(command: list[str]) -> None:
     if done.returncode:
         raise SystemExit(
             f"gangline: could not install the packages (exit {done.returncode}): {' '.join(command)}\n"
-            "fix: see the message above; the package index must be reachable. Run the same command again: it starts over"
+            "fix: see the message above; the package index must be reachable. The same command then starts over"
         )
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from model.nodes import node_offers
 from rich.table import Table
 
 from model.environment import Environment
-from model.nodes import node_offers
 from twin import CONTEXT, Twin, tools
 
 from . import recovery

@@ -39,7 +39,8 @@ def _unlock(engine: Engine, stack: str) -> None:
         owner = json.loads(lock.read_text())
         if owner.get("hostname") == socket.gethostname() and psutil.pid_exists(owner["pid"]):
             raise RefusedError(
-                f"stack {stack}: process {owner['pid']} has been at work on it since {owner.get('timestamp')}\n  fix: wait for it to end"
+                f"stack {stack}: process {owner['pid']} has been at work on it since {owner.get('timestamp')}\n"
+                "  fix: wait for it to end"
             )
     if locks:
         console.print(f"An earlier run on stack {stack} was killed; its lock is removed.")
@@ -54,6 +55,7 @@ def _drop_pending_releases(client: Client) -> None:
             continue
         labels = metadata.labels or {}
         console.print(
-            f"Release {labels.get('name')} revision {labels.get('version')} stayed {labels.get('status')}; its record is removed."
+            f"Release {labels.get('name')} revision {labels.get('version')} stayed {labels.get('status')}; "
+            "its record is removed."
         )
         client.delete(Secret, metadata.name, namespace=metadata.namespace)

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.markup import escape
 from rich.tree import Tree
 
@@ -106,9 +105,7 @@ def _tree(resources: "Sequence[Resource]", *, brief: bool) -> Tree:
             label = f"[bold]{kind}[/] {escape(resource.name)}"
             if brief or resource.urn in children:
                 leaf = branch.add(
-                    f"{label} [dim]{escape(_line(resource.inputs))}[/]"
-                    if resource.urn not in children
-                    else label
+                    f"{label} [dim]{escape(_line(resource.inputs))}[/]" if resource.urn not in children else label
                 )
             else:
                 leaf = branch.add(f"{label}\n[dim]{escape(_yaml(resource.inputs))}[/]")

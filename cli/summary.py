@@ -46,12 +46,8 @@ def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> Non
     labels = [level.label for level in topology.levels(environment)]
     groups: defaultdict[tuple[str, ...], list[NodeModel]] = defaultdict(list)
     for node in found:
-        groups[_labels(node).get(POOL, "-"), *(_labels(node).get(label, "-") for label in labels)].append(
-            node
-        )
-    table = _table(
-        "pool", *(level.name for level in topology.levels(environment)), "nodes", "ready", "first", "last"
-    )
+        groups[_labels(node).get(POOL, "-"), *(_labels(node).get(label, "-") for label in labels)].append(node)
+    table = _table("pool", *(level.name for level in topology.levels(environment)), "nodes", "ready", "first", "last")
     for key, members in sorted(groups.items()):
         ordered = sorted(_name(node) for node in members)
         table.add_row(*key, str(len(members)), str(sum(map(_ready, members))), ordered[0], ordered[-1])
@@ -59,9 +55,7 @@ def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> Non
 
 
 def _client(environment: Environment, settings: Mapping[str, str]) -> Client:
-    config = (
-        KubeConfig.from_file(settings["KUBECONFIG"]) if "KUBECONFIG" in settings else KubeConfig.from_env()
-    )
+    config = KubeConfig.from_file(settings["KUBECONFIG"]) if "KUBECONFIG" in settings else KubeConfig.from_env()
     return Client(config=config.get(environment.cluster.context))
 
 
@@ -71,9 +65,7 @@ def _pools(environment: Environment, found: list[NodeModel]) -> Table:
     for name, pool in environment.pools.items():
         resource = nodes.gpu_resource(pool)
         size = str(pool.size) if isinstance(pool.size, int) else f"{pool.size.min}..{pool.size.max}"
-        offered = sum(
-            _allocatable(node, resource) for node in found if resource and _labels(node).get(POOL) == name
-        )
+        offered = sum(_allocatable(node, resource) for node in found if resource and _labels(node).get(POOL) == name)
         table.add_row(name, size, str(ready[name]), f"{offered:f}" if resource else "-", resource or "-")
     return table
 
@@ -115,20 +107,14 @@ def _ray(environment: Environment, client: Client, found: list[NodeModel]) -> Ta
         places = []
         for level in levels:
             domains = sorted({_labels(node).get(level.label, "-") for node in hosts})
-            places.append(
-                f"{len(domains)} {level.name}{'' if len(domains) == 1 else 's'} ({', '.join(domains)})"
-            )
+            places.append(f"{len(domains)} {level.name}{'' if len(domains) == 1 else 's'} ({', '.join(domains)})")
         distinct = len({_name(node) for node in hosts})
-        table.add_row(
-            name, cluster.queue, f"{len(running)} of {len(pods)}", "; ".join([*places, f"{distinct} nodes"])
-        )
+        table.add_row(name, cluster.queue, f"{len(running)} of {len(pods)}", "; ".join([*places, f"{distinct} nodes"]))
     return table
 
 
 def _next_steps(environment: Environment) -> Table:
-    grid = Table(
-        box=None, show_header=False, pad_edge=False, title="Where to look next", title_justify="left"
-    )
+    grid = Table(box=None, show_header=False, pad_edge=False, title="Where to look next", title_justify="left")
     grid.add_column(no_wrap=True)
     grid.add_column(style="dim")
     grid.add_row('eval "$(./gangline twin env)"', "then kubectl and plain pulumi speak to the twin")

@@ -39,9 +39,7 @@ TWIN = Step("the twin: real engine, real control plane", _module("pytest", "-q",
 
 
 def test(
-    fast: Annotated[
-        bool, typer.Option("--fast", help="Only what needs no tools: seconds instead of minutes.")
-    ] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="Only what needs no tools: seconds instead of minutes.")] = False,
 ) -> None:
     """Run the checks and tests, cheapest first, and stop at the first that fails.
 

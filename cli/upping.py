@@ -8,7 +8,6 @@ import typer
 
 from . import environments
 from .engine import POLICIES, Engine
-from .output import console
 from .refusals import RefusedError
 
 
@@ -27,9 +26,7 @@ class Place:
 
 def up(
     environment: environments.Name = "twin",
-    preview: Annotated[
-        bool, typer.Option("--preview", help="Show what would change, and change nothing.")
-    ] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Show what would change, and change nothing.")] = False,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask before changing anything. The twin never asks.")
     ] = False,
@@ -77,5 +74,6 @@ def require_consent(command: str, yes: bool) -> None:
     """
     if not yes and not sys.stdin.isatty():
         raise RefusedError(
-            f"{command}: would ask before changing anything, but there is no terminal\n  fix: --yes, or --preview to look only"
+            f"{command}: would ask before changing anything, but there is no terminal\n"
+            "  fix: --yes, or --preview to look only"
         )

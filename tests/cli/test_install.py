@@ -17,9 +17,7 @@ def _pins(file: str) -> dict[str, set[str]]:
     """Names and hashes of a hash-pinned export, markers left out."""
     text = (ROOT / file).read_text().replace("\\\n", " ")
     rows = [line.split() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return {
-        row[0]: {word.removeprefix("--hash=") for word in row if word.startswith("--hash=")} for row in rows
-    }
+    return {row[0]: {word.removeprefix("--hash=") for word in row if word.startswith("--hash=")} for row in rows}
 
 
 def _locked() -> dict[str, set[str]]:
@@ -45,7 +43,7 @@ def test_exports_agree_with_the_lock() -> None:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of the launcher with an environment that looks installed, and a command line that only says where it runs."""
+    """A copy of the launcher with an environment that looks installed, and a command line that only says it ran."""
     here = tmp_path / "checkout"
     here.mkdir()
     for name in FILES:
@@ -56,9 +54,9 @@ def checkout(tmp_path: Path) -> Path:
             shutil.copy(source, here / name)
     (here / "cli" / "__main__.py").write_text("import sys; print('ran', *sys.argv[1:])\n")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", here / ".venv"], check=True)
-    (
-        here / ".venv" / "lib" / f"python3.{sys.version_info.minor}" / "site-packages" / "gangline.pth"
-    ).write_text(f"{here}\n")
+    (here / ".venv" / "lib" / f"python3.{sys.version_info.minor}" / "site-packages" / "gangline.pth").write_text(
+        f"{here}\n"
+    )
     (here / ".venv" / "gangline.root").write_text(f"{here}\n")
     shutil.copy(here / "uv.lock", here / ".venv" / "gangline.lock")
     return here
