@@ -1,0 +1,8 @@
+"""All rules of the pack, in the order of the reference."""
+
+from policies.images import image_version
+from policies.privileges import privileged
+from policies.rules import PodRule, StackRule
+from policies.workloads import gpu_limits, gpu_queue
+
+RULES: tuple[PodRule | StackRule, ...] = (gpu_limits, gpu_queue, image_version, privileged)

@@ -1,0 +1,155 @@
+"""Finds the pods that a resource makes, whatever kind of workload it is."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from policies.fields import SIGNATURE, Field, UnreadableError, absent
+
+EACH = "*"
+"""Stands in a path for every item of a list."""
+
+_TEMPLATE = ("spec", "template")
+_VOLCANO = ("spec", "tasks", EACH, "template")
+_HEAD = ("headGroupSpec", "template")
+_RAY = (_HEAD, ("workerGroupSpecs", EACH, "template"))
+_RAY_JOB = (*(("rayClusterSpec", *path) for path in _RAY), ("submitterPodTemplate",))
+
+_AUTOSCALER = "autoscalerOptions"
+"""Beside the head's template: image, resources and security context of a container that Ray adds to that pod."""
+
+TEMPLATES: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
+    # Where pod templates are, by API group and kind. Kubernetes: k8s.io/api; Ray: ray-operator/apis/ray/v1;
+    # Volcano: volcano.sh/apis/pkg/apis/{batch,flow}/v1alpha1.
+    ("core", "Pod"): ((),),
+    ("core", "PodTemplate"): (("template",),),
+    ("core", "ReplicationController"): (_TEMPLATE,),
+    ("apps", "ReplicaSet"): (_TEMPLATE,),
+    ("apps", "Deployment"): (_TEMPLATE,),
+    ("apps", "DaemonSet"): (_TEMPLATE,),
+    ("apps", "StatefulSet"): (_TEMPLATE,),
+    ("batch", "Job"): (_TEMPLATE,),
+    ("batch", "CronJob"): (("spec", "jobTemplate", *_TEMPLATE),),
+    ("batch.volcano.sh", "Job"): (_VOLCANO,),
+    ("batch.volcano.sh", "CronJob"): (("spec", "jobTemplate", *_VOLCANO),),
+    ("flow.volcano.sh", "JobTemplate"): (_VOLCANO,),
+    ("ray.io", "RayCluster"): tuple(("spec", *path) for path in _RAY),
+    ("ray.io", "RayJob"): tuple(("spec", *path) for path in _RAY_JOB),
+    ("ray.io", "RayService"): tuple(("spec", "rayClusterConfig", *path) for path in _RAY),
+    ("ray.io", "RayCronJob"): tuple(("spec", "jobTemplate", *path) for path in _RAY_JOB),
+}
+
+_TYPE = re.compile(
+    r"kubernetes:(?P<group>[^:/]+)/(?P<version>[^:/]+):(?P<kind>[A-Za-z0-9]+?)(?P<patch>Patch)?(?P<list>List)?"
+)
+_GROUPS = {"extensions": "apps"}  # Deployment and DaemonSet lived there once, and the provider still takes them
+_NOT_OBJECTS = frozenset({"helm.sh"})  # a release holds values of a chart, which may look like anything
+_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
+
+
+@dataclass(frozen=True)
+class Pod:
+    """A pod, or the template of one.
+
+    Attributes:
+        group: API group of the object that makes it, `core` for the nameless one.
+        kind: Kind of that object.
+        object: That object, from `metadata` down.
+        metadata: The metadata of the pod.
+        spec: The specification of the pod.
+        containers: Its containers of all kinds, and what an operator adds to them.
+        partial: Whether the object is a patch of one that somebody else wrote, so that anything may be missing.
+    """
+
+    group: str
+    kind: str
+    object: Field
+    metadata: Field
+    spec: Field
+    containers: tuple[Field, ...]
+    partial: bool
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What was found in a resource: its pods, and the places that may hold more of them but cannot be read."""
+
+    pods: tuple[Pod, ...] = ()
+    unreadable: tuple[UnreadableError, ...] = ()
+
+
+def walk(token: str, properties: Field) -> Walk:
+    """Find the pods of a resource by its type token and its properties."""
+    match = _TYPE.fullmatch(token)
+    if match is None or match["group"] in _NOT_OBJECTS:
+        return Walk()
+    group = _GROUPS.get(match["group"], match["group"])
+    walker = _Walker(group, match["kind"], partial=match["patch"] is not None)
+    objects = walker.read(properties["items"]) if match["list"] else [properties]
+    for owner in objects:
+        walker.visit(owner)
+    return Walk(tuple(walker.pods), tuple(walker.unreadable))
+
+
+class _Walker:
+    """Goes through the objects of one kind."""
+
+    def __init__(self, group: str, kind: str, partial: bool) -> None:
+        self.group, self.kind, self.partial = group, kind, partial
+        self.pods: list[Pod] = []
+        self.unreadable: list[UnreadableError] = []
+
+    def visit(self, owner: Field) -> None:
+        paths = TEMPLATES.get((self.group, self.kind))
+        if paths is not None:
+            for path in paths:
+                self._follow(owner, path)
+        elif "." in self.group and not self.group.endswith(".k8s.io"):
+            for metadata, spec in _resembling(owner):
+                self._add(owner, metadata, spec)
+
+    def read(self, field: Field) -> list[Field]:
+        """Give the items of a list; note one that cannot be read."""
+        try:
+            return field.items()
+        except UnreadableError as error:
+            self.unreadable.append(error)
+            return []
+
+    def _follow(self, owner: Field, path: tuple[str, ...]) -> None:
+        try:
+            for template in _expand(owner, path):
+                beside = owner.at(*path[:-2], _AUTOSCALER) if path[-2:] == _HEAD else absent(_AUTOSCALER)
+                self._add(owner, template["metadata"], template["spec"], beside)
+        except UnreadableError as error:
+            self.unreadable.append(error)
+
+    def _add(self, owner: Field, metadata: Field, spec: Field, *beside: Field) -> None:
+        containers = [each for name in _CONTAINERS for each in self.read(spec[name])]
+        containers += [each for each in beside if each.value is not None]
+        self.pods.append(Pod(self.group, self.kind, owner, metadata, spec, tuple(containers), self.partial))
+
+
+def _expand(field: Field, path: tuple[str, ...]) -> Iterator[Field]:
+    """Follow a path; a missing place gives nothing, an unknown one is given as it is."""
+    for index, key in enumerate(path):
+        if key == EACH:
+            for item in field.items():
+                yield from _expand(item, path[index + 1 :])
+            return
+        field = field[key]
+    if field.value is not None:
+        yield field
+
+
+def _resembling(owner: Field) -> Iterator[tuple[Field, Field]]:
+    """Find what looks like a pod (`containers` is a list) in an object of a kind that is not known here."""
+    stack = [(absent("metadata"), owner)]
+    while stack:
+        metadata, here = stack.pop()
+        if isinstance(here.value, Mapping) and SIGNATURE not in here.value:
+            if isinstance(here.value.get("containers"), list):
+                yield metadata, here
+            stack += [(here["metadata"], member) for member in here.members().values()]
+        elif isinstance(here.value, list):
+            stack += [(absent("metadata"), item) for item in here.items()]

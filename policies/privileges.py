@@ -1,0 +1,48 @@
+"""Laws about what pods may do to the nodes that they run on."""
+
+from policies.pods import Pod
+from policies.rules import PodRule, Report, Severity, rule
+
+NODE_AGENTS = frozenset(
+    {
+        # DaemonSets that manage the devices of a node and cannot do so otherwise, by namespace and name.
+        ("gangline-system", "nvidia-device-plugin"),
+    }
+)
+
+
+@rule(
+    PodRule,
+    id="privileged",
+    severity=Severity.CRITICAL,
+    what="No pod is privileged except the named node agents.",
+    why=(
+        "A privileged container is root on its node: it reads the data of every other team there and sees every "
+        "GPU, whichever it was given."
+    ),
+    fix=(
+        "Remove `privileged` and add the single capability that is needed (RDMA: `IPC_LOCK`). A DaemonSet that "
+        "manages devices is named in `policies/privileges.py`."
+    ),
+)
+def privileged(pod: Pod, report: Report) -> None:
+    """Judge the security context of each container, and of the pod where Windows has it."""
+    if _node_agent(pod):
+        return
+    for container in pod.containers:
+        with report.reading():
+            granted = container.at("securityContext", "privileged")
+            if granted.boolean():
+                report.violation(granted, "is privileged")
+    for holder in (pod.spec, *pod.containers):
+        with report.reading():
+            host = holder.at("securityContext", "windowsOptions", "hostProcess")
+            if host.boolean():
+                report.violation(host, "is a process of the host")
+
+
+def _node_agent(pod: Pod) -> bool:
+    if (pod.group, pod.kind) != ("apps", "DaemonSet"):
+        return False
+    metadata = pod.object["metadata"]
+    return (metadata["namespace"].value, metadata["name"].value) in NODE_AGENTS

@@ -1,0 +1,208 @@
+"""Answers the engine: rules over the analyzer protocol (pulumi, proto/pulumi/analyzer.proto).
+
+The protocol is spoken directly, since two things that the rules need are not to be had through the `pulumi_policy`
+package: whether this is a preview, and fields of which some are unknown (docs/decisions/050-*.md).
+"""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent import futures
+from pathlib import Path
+from typing import Any, TypeVar
+
+import grpc
+import yaml
+from google.protobuf import empty_pb2, json_format
+from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
+
+from policies.fields import Field
+from policies.rules import Level, PodRule, Report, Resource, Rule, Severity, Stack, StackRule, Unjudged
+
+_Rule = TypeVar("_Rule", bound=Rule)
+
+NAME = "gangline"
+PLATFORM = "gangline:index:Platform"
+"""The root component of a stack; its property `environment` is the document."""
+UNJUDGED = "unjudged"
+"""The policy under which a preview lists what could not be judged yet."""
+
+_MESSAGE_LIMIT = 400 * 1024 * 1024  # as in pulumi_policy: a whole stack is one message
+_LEVELS = {
+    Level.ADVISORY: analyzer_pb2.ADVISORY,
+    Level.MANDATORY: analyzer_pb2.MANDATORY,
+    Level.DISABLED: analyzer_pb2.DISABLED,
+}
+_SEVERITIES = {
+    Severity.LOW: analyzer_pb2.POLICY_SEVERITY_LOW,
+    Severity.MEDIUM: analyzer_pb2.POLICY_SEVERITY_MEDIUM,
+    Severity.HIGH: analyzer_pb2.POLICY_SEVERITY_HIGH,
+    Severity.CRITICAL: analyzer_pb2.POLICY_SEVERITY_CRITICAL,
+}
+_UNJUDGED = Rule(
+    id=UNJUDGED,
+    severity=Severity.LOW,
+    level=Level.ADVISORY,
+    what="Everything can be judged.",
+    why="A rule that cannot read a value cannot say that it holds.",
+    fix="A preview lists such values; the update judges them, and stops where that is still impossible.",
+)
+
+
+class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
+    """The pack. Calls come from several threads; what is kept between them is replaced whole, never changed."""
+
+    def __init__(self, rules: Iterable[PodRule | StackRule]) -> None:
+        rules = tuple(rules)
+        self._rules: tuple[Rule, ...] = (*rules, _UNJUDGED)
+        self._pod_rules = [rule for rule in rules if isinstance(rule, PodRule)]
+        self._stack_rules = [rule for rule in rules if isinstance(rule, StackRule)]
+        self._levels = {rule.id: rule.level for rule in self._rules}
+        self._version = _version()
+        self._preview = True
+        self._document: Field | None = None
+        self._unjudged: dict[str, list[tuple[str, Unjudged]]] = {}
+
+    # The names of the following methods are the protocol's.
+
+    def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002, D102
+        return analyzer_pb2.AnalyzerHandshakeResponse()
+
+    def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002, D102
+        return plugin_pb2.PluginInfo(version=self._version)
+
+    def GetAnalyzerInfo(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+        """Say which rules there are."""
+        info = analyzer_pb2.AnalyzerInfo(name=NAME, displayName="Gangline", version=self._version, supportsConfig=True)
+        for rule in self._rules:
+            resource = isinstance(rule, PodRule)
+            info.policies.add(
+                name=rule.id,
+                displayName=rule.id,
+                description=rule.what,
+                enforcementLevel=_LEVELS[rule.level],
+                severity=_SEVERITIES[rule.severity],
+                remediation_steps=rule.fix,
+                policy_type=analyzer_pb2.POLICY_TYPE_RESOURCE if resource else analyzer_pb2.POLICY_TYPE_STACK,
+            )
+        return info
+
+    def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+        """Take the levels that the configuration of the pack sets."""
+        names = {number: level for level, number in _LEVELS.items()} | {analyzer_pb2.REMEDIATE: Level.MANDATORY}
+        given = {name: names[config.enforcementLevel] for name, config in request.policyConfig.items()}
+        self._levels = self._levels | given
+        return empty_pb2.Empty()
+
+    def ConfigureStack(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+        """Learn whether this is a preview."""
+        self._preview = request.dry_run
+        return analyzer_pb2.AnalyzerStackConfigureResponse()
+
+    def Analyze(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+        """Judge a resource by its inputs."""
+        resource = _resource(request)
+        if resource.type == PLATFORM:
+            # A component's outputs are what it chose to register: its inputs are seen here only.
+            self._document = resource.properties["environment"]
+        response = analyzer_pb2.AnalyzeResponse()
+        waiting: list[tuple[str, Unjudged]] = []
+        for rule in self._active(self._pod_rules):
+            waiting += self._answer(response, rule, _apply(rule, resource))
+        self._unjudged[resource.urn] = waiting
+        return response
+
+    def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+        """Judge all resources together, and list what a preview could not judge."""
+        stack = Stack(tuple(_resource(each) for each in request.resources), self._document)
+        response = analyzer_pb2.AnalyzeResponse()
+        waiting = [(rule, each, urn) for urn, found in self._unjudged.items() for rule, each in found]
+        for rule in self._active(self._stack_rules):
+            waiting += [(name, each, each.urn) for name, each in self._answer(response, rule, _apply(rule, stack))]
+        if waiting and self._levels[UNJUDGED] is not Level.DISABLED:
+            self._diagnostic(response, _UNJUDGED, _summary(waiting), "")
+        return response
+
+    def Remediate(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+        """Change nothing: a rule says what to do, and a person does it."""
+        return analyzer_pb2.RemediateResponse()
+
+    def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
+        """Nothing runs long enough to be cancelled."""
+        return empty_pb2.Empty()
+
+    def _active(self, rules: Sequence[_Rule]) -> list[_Rule]:
+        return [rule for rule in rules if self._levels[rule.id] is not Level.DISABLED]
+
+    def _answer(self, response: Any, rule: Rule, report: Report) -> list[tuple[str, Unjudged]]:
+        """Write a report into a response; give back what a preview must leave to the update."""
+        for each in report.violations:
+            self._diagnostic(response, rule, f"{each.path}: {each.message}\nfix: {rule.fix}", each.urn)
+        if self._preview:
+            return [(rule.id, each) for each in report.unjudged]
+        for each in report.unjudged:
+            self._diagnostic(response, rule, f"{each.path}: cannot be judged, it {each.reason}", each.urn)
+        return []
+
+    def _diagnostic(self, response: Any, rule: Rule, message: str, urn: str) -> None:
+        response.diagnostics.add(
+            policyName=rule.id,
+            policyPackName=NAME,
+            policyPackVersion=self._version,
+            description=rule.what,
+            message=f"{rule.what}\n{message}",
+            enforcementLevel=_LEVELS[self._levels[rule.id]],
+            severity=_SEVERITIES[rule.severity],
+            urn=urn,
+        )
+
+
+def serve(rules: Iterable[PodRule | StackRule]) -> None:
+    """Serve the rules on a free loopback port, which is the first line printed, until the engine is gone."""
+    options = [("grpc.max_receive_message_length", _MESSAGE_LIMIT), ("grpc.max_send_message_length", _MESSAGE_LIMIT)]
+    server = grpc.server(futures.ThreadPoolExecutor(max_workers=4), options=options)
+    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(rules), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    print(port, flush=True)
+    ended = threading.Event()
+    # Control-C reaches the whole process group: leave as quietly as when the engine ends us.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    parent = os.getppid()
+    while not ended.wait(1) and os.getppid() == parent:
+        pass  # an engine that is killed cannot end us
+    server.stop(None)
+    sys.exit(0)
+
+
+def _apply(rule: Any, subject: Any) -> Report:
+    try:
+        return rule.apply(subject)
+    except Exception as error:  # noqa: BLE001 - a defect in one rule must neither hide the others' verdicts nor pass
+        report = Report()
+        report.violation("", f"the rule itself failed, which is a defect in it: {type(error).__name__}: {error}")
+        return report
+
+
+def _resource(message: Any) -> Resource:
+    properties = Field.of(json_format.MessageToDict(message.properties))
+    return Resource(urn=message.urn, type=message.type, name=message.name, properties=properties)
+
+
+def _version() -> str:
+    with (Path(__file__).parent / "PulumiPolicy.yaml").open() as file:
+        return yaml.safe_load(file)["version"]
+
+
+def _summary(waiting: Sequence[tuple[str, Unjudged, str]]) -> str:
+    """Count and list what waits for the update, one line for each field with the rules that need it."""
+    rules: dict[str, list[str]] = {}
+    for rule, each, urn in waiting:
+        where = f"{urn.rsplit('::', 1)[-1]}: {each.path} {each.reason}"
+        rules.setdefault(where, []).append(rule)
+    places = "1 place" if len(rules) == 1 else f"{len(rules)} places"
+    lines = [f"{where} ({', '.join(sorted(set(names)))})" for where, names in sorted(rules.items())]
+    return "\n".join([f"{places} could not be judged and will be at the update:", *lines])

@@ -1,0 +1,118 @@
+"""Laws about workloads that use GPUs."""
+
+import re
+
+from policies.fields import Field
+from policies.pods import Pod
+from policies.rules import PodRule, Report, Severity, rule
+
+_GPU = re.compile(r"(nvidia\.com/(gpu|gpu\.shared|mig-.+)|amd\.com/gpu|gpu\.intel\.com/.+)")
+"""Names that device plugins give to GPUs and to parts of them. Source: NVIDIA/k8s-device-plugin,
+internal/rm; ROCm/k8s-device-plugin; intel/intel-device-plugins-for-kubernetes, cmd/gpu_plugin."""
+
+QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
+QUEUE_LABEL = "volcano.sh/queue-name"
+VOLCANO = "volcano"
+
+
+@rule(
+    PodRule,
+    id="gpu-limits",
+    severity=Severity.HIGH,
+    what="GPUs are asked for as limits, in whole numbers, and requests equal limits.",
+    why=(
+        "GPUs cannot be overcommitted, and the API server refuses pods that try. It sees the pods of a RayCluster only "
+        "when the operator makes them: `up` has succeeded by then, and no pod ever appears."
+    ),
+    fix=(
+        "Set `limits` to a whole number and leave `requests` out. Parts of a GPU come from pools with `sharing`."
+    ),
+)
+def gpu_limits(pod: Pod, report: Report) -> None:
+    """Judge the resources of each container."""
+    for container in pod.containers:
+        with report.reading():
+            _gpu_limits(container["resources"], report)
+
+
+def _gpu_limits(resources: Field, report: Report) -> None:
+    amounts = {}
+    for kind in ("requests", "limits"):
+        with report.reading():
+            amounts[kind] = {name: field for name, field in resources[kind].members().items() if _GPU.fullmatch(name)}
+    whole = {}
+    for kind, fields in amounts.items():
+        for name, field in fields.items():
+            with report.reading():
+                amount = field.quantity()
+                whole[kind, name] = amount
+                if amount is not None and amount.value % 1:
+                    report.violation(field, f"{field} is not a whole number of GPUs")
+    if len(amounts) < 2:
+        return  # one of the two is unknown, and noted
+    for name, request in amounts["requests"].items():
+        if name not in amounts["limits"]:
+            report.violation(request, f"requests {request} without a limit")
+        elif (
+            ("requests", name) in whole
+            and ("limits", name) in whole
+            and whole["requests", name] != whole["limits", name]
+        ):
+            report.violation(request, f"requests {request}, but the limit is {amounts['limits'][name]}")
+
+
+@rule(
+    PodRule,
+    id="gpu-queue",
+    severity=Severity.HIGH,
+    what="Pods that use GPUs name the queue that pays for them.",
+    why=(
+        "Without a name Volcano takes the queue `default`, and without Volcano the pods take GPUs that no queue "
+        "accounts for: quotas and gangs of everybody else stop holding."
+    ),
+    fix=(
+        f"RayCluster, RayJob, RayService: label `{QUEUE_LABEL}`. Volcano Job: `spec.queue`. Other pods: "
+        f"`schedulerName: {VOLCANO}` and the annotation `{QUEUE_ANNOTATION}` on the pod or its template."
+    ),
+)
+def gpu_queue(pod: Pod, report: Report) -> None:
+    """Judge the place where the kind of workload names its queue."""
+    if pod.partial or not _uses_gpus(pod, report):
+        return
+    for place, what in _places(pod):
+        with report.reading():
+            if not place.text():
+                report.violation(place, what)
+    if pod.group not in _OPERATED:
+        with report.reading():
+            scheduler = pod.spec["schedulerName"]
+            if scheduler.text() != VOLCANO:
+                report.violation(scheduler, f"{scheduler.text() or 'the default scheduler'} knows no queues")
+
+
+_OPERATED = frozenset({"ray.io", "batch.volcano.sh", "flow.volcano.sh"})
+"""Groups whose operator sets the scheduler's name itself."""
+
+
+def _places(pod: Pod) -> tuple[tuple[Field, str], ...]:
+    match pod.group, pod.kind:
+        case "ray.io", "RayCronJob":
+            # KubeRay 1.6 gives the jobs that it makes labels of its own only (constructRayJob).
+            return ((pod.object["kind"], "a RayCronJob cannot hand a queue to its jobs; make RayJobs instead"),)
+        case "ray.io", _:
+            return ((pod.object.at("metadata", "labels", QUEUE_LABEL), "names no queue"),)
+        case "batch.volcano.sh", "CronJob":
+            return ((pod.object.at("spec", "jobTemplate", "spec", "queue"), "names no queue"),)
+        case (("batch.volcano.sh" | "flow.volcano.sh"), _):
+            return ((pod.object.at("spec", "queue"), "names no queue"),)
+        case _:
+            return ((pod.metadata.at("annotations", QUEUE_ANNOTATION), "names no queue"),)
+
+
+def _uses_gpus(pod: Pod, report: Report) -> bool:
+    used = False
+    for container in pod.containers:
+        for kind in ("limits", "requests"):
+            with report.reading():
+                used |= any(_GPU.fullmatch(name) for name in container.at("resources", kind).members())
+    return used
