@@ -1,0 +1,1 @@
+"""Facts about the outside world: GPUs, servers and upstream releases, a source with each."""

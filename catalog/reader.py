@@ -1,0 +1,97 @@
+"""The typed reader of the catalogue: each file once, as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar
+
+import yaml
+
+T = TypeVar("T")
+
+_HERE = Path(__file__).parent
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """A GPU model.
+
+    Attributes:
+        name: The name in documents, such as `h100-sxm-80gb`.
+        product: Value of the node label `nvidia.com/gpu.product` that GPU feature discovery writes.
+        memory: Device memory as a Kubernetes quantity, per the maker's data sheet.
+        source: Where these facts were read.
+    """
+
+    name: str
+    product: str
+    memory: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server with GPUs, as the maker sells it.
+
+    Attributes:
+        name: The name in documents, such as `dgx-h100`.
+        cpu: Logical cores, as the kubelet counts them.
+        memory: Memory as a Kubernetes quantity.
+        gpu: Name of its GPU model.
+        gpus: GPUs per server.
+        architecture: As in the label `kubernetes.io/arch`.
+        source: Where these facts were read.
+    """
+
+    name: str
+    cpu: int
+    memory: str
+    gpu: str
+    gpus: int
+    architecture: Literal["amd64", "arm64"]
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """An upstream product at an exact version.
+
+    Attributes:
+        name: The name in documents, such as `volcano`.
+        version: Exact version, without a leading `v`.
+        chart: Name of its Helm chart.
+        repository: Chart repository (https://) or the chart's OCI reference (oci://).
+        source: Where version and repository were read.
+    """
+
+    name: str
+    version: str
+    chart: str
+    repository: str
+    source: str = ""
+
+
+def _read(file: str, kind: type[T]) -> Mapping[str, T]:
+    entries: dict[str, dict[str, Any]] = yaml.load((_HERE / file).read_text("utf-8"), Loader=_Loader)  # noqa: S506
+    return MappingProxyType({name: kind(**{"name": name, **entry}) for name, entry in entries.items()})
+
+
+@cache
+def gpus() -> Mapping[str, Gpu]:
+    """All GPU models by name."""
+    return _read("gpus.yaml", Gpu)
+
+
+@cache
+def servers() -> Mapping[str, Server]:
+    """All servers by name."""
+    return _read("servers.yaml", Server)
+
+
+@cache
+def releases() -> Mapping[str, Release]:
+    """All upstream products by name."""
+    return _read("releases.yaml", Release)

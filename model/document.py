@@ -1,0 +1,129 @@
+"""An environment's document: read from its stack file, judged as a whole, and loaded."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path as File
+from typing import Any
+
+from . import reading, shapes
+from .environment import Environment
+from .problems import ABSENT, DocumentError, Path, Problem, answered
+from .reading import Positions
+
+KEY = "gangline:environment"
+"""The stack-config key of the document."""
+
+RULES: tuple[Callable[[Environment], Iterable[Problem]], ...] = ()
+
+
+@dataclass(frozen=True)
+class Document:
+    """A document as it stands in a file.
+
+    Attributes:
+        file: The stack file.
+        value: The plain value under `gangline:environment`.
+        positions: Where each part of it stands.
+        hidden: Problems that YAML hides from a plain value, such as duplicate keys.
+    """
+
+    file: File
+    value: Any
+    positions: Positions
+    hidden: tuple[Problem, ...] = ()
+
+    def judge(self) -> "Verdict":
+        """Judge all of it."""
+        return judge(self.value, self.positions, self.hidden)
+
+    def load(self) -> Environment:
+        """The environment.
+
+        Raises:
+            DocumentError: It has errors; all of them are in it.
+        """
+        return self.judge().required(self.file, self.positions)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known about a document.
+
+    Attributes:
+        environment: The environment; None when the document has errors.
+        problems: All problems, errors and warnings.
+    """
+
+    environment: Environment | None
+    problems: tuple[Problem, ...]
+
+    @property
+    def errors(self) -> tuple[Problem, ...]:
+        """What must be mended."""
+        return tuple(problem for problem in self.problems if problem.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What is doubtful."""
+        return tuple(problem for problem in self.problems if problem.severity == "warning")
+
+    def required(self, file: object = None, positions: Positions | None = None) -> Environment:
+        """The environment.
+
+        Raises:
+            DocumentError: There are errors; all problems are in it.
+        """
+        if self.environment is None:
+            raise DocumentError(self.problems, file, positions)
+        return self.environment
+
+
+def read(file: File) -> Document:
+    """Read the document of a stack file.
+
+    Raises:
+        DocumentError: There is no such file, it is not YAML, or it has no environment.
+    """
+    try:
+        text = file.read_text("utf-8")
+    except FileNotFoundError:
+        raise _unreadable(file, None, f"there is no file {file}") from None
+    except (OSError, UnicodeError) as error:
+        raise _unreadable(file, None, f"cannot read it: {error}") from None
+    try:
+        root = reading.compose(text)
+        config = reading.child(root, "config")
+        node = reading.child(config, KEY)
+        if node is None:
+            raise _unreadable(file, None, f"it has no {KEY} under config")
+        value, hidden = reading.value_of(node)
+    except reading.ReadingError as error:
+        raise _unreadable(file, error.line, str(error)) from None
+    return Document(file, value, Positions(node), tuple(hidden))
+
+
+def _unreadable(file: File, line: int | None, message: str) -> DocumentError:
+    return DocumentError([Problem((), ABSENT, message)], f"{file}:{line}" if line else file)
+
+
+def judge(value: Any, positions: Positions | None = None, hidden: Iterable[Problem] = ()) -> Verdict:
+    """Find all problems of a document's plain value, and the environment when there is no error."""
+    typed = positions.text if positions else lambda _: None
+    found, problems = shapes.read(Environment, value, typed)
+    problems = [*hidden, *problems]
+    if isinstance(found, Environment):
+        for rule in RULES:
+            problems += answered(rule, found)
+    if positions:
+        problems.sort(key=lambda problem: positions.line(problem.path) or 0)
+    broken = any(problem.severity == "error" for problem in problems)
+    return Verdict(None if broken else found, tuple(problems))
+
+
+def load(value: Any, positions: Positions | None = None, file: object = None) -> Environment:
+    """The environment of a plain value.
+
+    Raises:
+        DocumentError: It has errors; all of them, and all warnings, are in it.
+    """
+    return judge(value, positions).required(file, positions)

@@ -1,0 +1,38 @@
+"""The one document that a person writes per environment."""
+
+from typing import Any
+
+from pydantic import Field, PrivateAttr
+
+from .base import Declared
+from .cluster import Cluster
+from .pools import Pool
+from .queues import Queue
+from .ray import Ray
+from .releases import Release
+from .scheduler import Scheduler
+from .tenants import Tenant
+from .topology import Topology
+
+
+class Environment(Declared):
+    """The document under the stack-config key `gangline:environment`."""
+
+    cluster: Cluster
+    """The Kubernetes cluster."""
+    pools: dict[str, Pool]
+    """Node pools by name."""
+    topology: Topology = Topology()
+    """Where nodes stand."""
+    scheduler: Scheduler = Scheduler()
+    """The batch scheduler."""
+    queues: dict[str, Queue] = Field(default_factory=dict)
+    """The tree of queues, by name."""
+    tenants: dict[str, Tenant] = Field(default_factory=dict)
+    """Teams by name."""
+    ray: Ray = Ray()
+    """Ray on this cluster."""
+    releases: dict[str, Release] = Field(default_factory=dict)
+    """Overrides by product: volcano, kuberay, node-feature-discovery, nvidia-device-plugin."""
+
+    _derived: dict[Any, Any] = PrivateAttr(default_factory=dict)

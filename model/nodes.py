@@ -1,0 +1,201 @@
+"""What a node offers: its machine, what Kubernetes may give away of it, its labels and taints.
+
+Components, the twin and every rule about fitting use these functions, so that they cannot disagree.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from catalog import reader as catalog
+
+from . import topology
+from .derived import derived
+from .pools import Pool, Taint
+from .problems import Unanswerable
+from .quantities import KIBIBYTE, MEBIBYTE, Quantity
+
+if TYPE_CHECKING:
+    from .environment import Environment
+
+POOL_LABEL = "gangline.dev/pool"
+"""Every node of a pool carries it, with the pool's name. What must run on a pool selects by it."""
+
+GPU = "nvidia.com/gpu"
+"""The resource of whole GPUs."""
+
+SHARED_GPU = "nvidia.com/gpu.shared"
+"""The resource of shared GPUs: the device plugin's name for it with `renameByDefault`
+(https://github.com/NVIDIA/k8s-device-plugin, README, "Shared Access to GPUs")."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine behind a node.
+
+    Attributes:
+        cpu: Logical cores.
+        memory: Memory that the operating system sees.
+        architecture: As in the label `kubernetes.io/arch`.
+        gpu: The GPU model, if it has any.
+        gpus: Number of GPUs.
+    """
+
+    cpu: Quantity
+    memory: Quantity
+    architecture: str
+    gpu: catalog.Gpu | None
+    gpus: int
+
+
+@dataclass(frozen=True)
+class NodeOffer:
+    """A node as the cluster will show it.
+
+    Attributes:
+        name: The node's name.
+        pool: The pool that it belongs to.
+        labels: Its labels.
+        taints: Its taints, effects in Kubernetes' spelling.
+        capacity: What the kubelet reports, as Kubernetes quantities.
+        allocatable: What pods may ask for, as Kubernetes quantities.
+    """
+
+    name: str
+    pool: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    capacity: Mapping[str, str]
+    allocatable: Mapping[str, str]
+
+
+def machine(pool: Pool) -> Machine:
+    """The machine of a pool's nodes.
+
+    Raises:
+        Unanswerable: The pool does not say, or names what the catalogue does not have.
+    """
+    if pool.shape is not None:
+        shape = pool.shape
+        gpus, gpu = (0, None) if shape.gpu is None else (shape.gpu.count, catalog.gpus().get(shape.gpu.model))
+        return Machine(shape.cpu, shape.memory, shape.architecture, gpu, gpus)
+    if pool.server is None or (server := catalog.servers().get(pool.server)) is None:
+        raise Unanswerable
+    return Machine(
+        Quantity.parse(server.cpu),
+        Quantity.parse(server.memory),
+        server.architecture,
+        catalog.gpus()[server.gpu],
+        server.gpus,
+    )
+
+
+def replicas(pool: Pool) -> int:
+    """How many containers may share one GPU; 1 without sharing."""
+    return 1 if pool.sharing == "none" else pool.sharing.time_slicing.replicas
+
+
+def gpu_resource(pool: Pool) -> str | None:
+    """The resource under which a node of the pool offers its GPUs; None when it has none."""
+    if machine(pool).gpus == 0:
+        return None
+    return GPU if replicas(pool) == 1 else SHARED_GPU
+
+
+def gpus_per_node(pool: Pool) -> int:
+    """Units of `gpu_resource` that a node of the pool offers: its GPUs, times the replicas of each."""
+    return machine(pool).gpus * replicas(pool)
+
+
+def capacity(pool: Pool) -> dict[str, Quantity]:
+    """What the kubelet of such a node reports as capacity."""
+    it = machine(pool)
+    kibibytes = int(it.memory.value // KIBIBYTE)
+    offered = {"cpu": it.cpu, "memory": Quantity.parse(f"{kibibytes}Ki"), "pods": Quantity.parse(pool.max_pods)}
+    return offered | _gpus(pool)
+
+
+def allocatable(pool: Pool) -> dict[str, Quantity]:
+    """What pods may ask for on such a node: capacity less what the kubelet keeps back."""
+    whole = capacity(pool)
+    cpu, memory = kept_back(pool)
+    millicores = int((whole["cpu"].value - cpu) * 1000)
+    kibibytes = int((whole["memory"].value - memory) // KIBIBYTE)
+    if millicores < 0 or kibibytes < 0:
+        raise Unanswerable
+    cores = Quantity.parse(millicores // 1000 if millicores % 1000 == 0 else f"{millicores}m")
+    return {"cpu": cores, "memory": Quantity.parse(f"{kibibytes}Ki"), "pods": whole["pods"]} | _gpus(pool)
+
+
+def _gpus(pool: Pool) -> dict[str, Quantity]:
+    resource = gpu_resource(pool)
+    return {resource: Quantity.parse(gpus_per_node(pool))} if resource else {}
+
+
+def kept_back(pool: Pool) -> tuple[Decimal, Decimal]:
+    """Cores and bytes that the kubelet keeps back: `reserved`, or the formula of the EKS image.
+
+    Source: https://github.com/awslabs/amazon-eks-ami, nodeadm/internal/kubelet/config.go: memory 255 Mi + 11 Mi per
+    pod and 100 Mi of hard eviction; cpu 6 % of the first core, 1 % of the second, 0.5 % of the next two and 0.25 % of
+    the rest, in whole millicores.
+    """
+    if pool.reserved is not None:
+        return pool.reserved.cpu.value, pool.reserved.memory.value
+    millicores = int(machine(pool).cpu.value * 1000)
+    steps = ((0, 1000, 600), (1000, 2000, 100), (2000, 4000, 50), (4000, millicores, 25))
+    kept = sum(max(0, min(end, millicores) - start) * share // 10_000 for start, end, share in steps)
+    return Decimal(kept) / 1000, (255 + 11 * pool.max_pods + 100) * MEBIBYTE
+
+
+@derived
+def offered(env: "Environment", pool_name: str) -> Mapping[str, Decimal]:
+    """What one node of a pool has for pods, in base units (cores, bytes, items)."""
+    pool = env.pools[pool_name]
+    return MappingProxyType({name: amount.value for name, amount in allocatable(pool).items()})
+
+
+@derived
+def most_offered(env: "Environment") -> Mapping[str, Decimal]:
+    """What all pools together have for pods when each is at its largest, in base units."""
+    total: dict[str, Decimal] = {}
+    for name, pool in env.pools.items():
+        for resource, amount in offered(env, name).items():
+            total[resource] = total.get(resource, Decimal(0)) + amount * pool.most
+    return MappingProxyType(total)
+
+
+@derived
+def advertised(env: "Environment") -> frozenset[str]:
+    """The GPU resources that some pool advertises."""
+    return frozenset(resource for pool in env.pools.values() if (resource := gpu_resource(pool)))
+
+
+def node_names(env: "Environment", pool_name: str, count: int) -> list[str]:
+    """Names of the nodes of a pool: those that static racks name, then `<pool>-<number>`."""
+    pool = env.pools[pool_name]
+    named = topology.rack_nodes(env, pool_name)[:count]
+    width = len(str(max(pool.most - 1, 0)))
+    rest = (f"{pool_name}-{number:0{width}}" for number in range(count))
+    return named + [name for name in rest if name not in named][: count - len(named)]
+
+
+def node_offers(env: "Environment") -> list[NodeOffer]:
+    """The nodes that the pools begin with, in the order of the document."""
+    offers: list[NodeOffer] = []
+    for pool_name, pool in env.pools.items():
+        whole = {name: str(amount) for name, amount in capacity(pool).items()}
+        free = {name: str(amount) for name, amount in allocatable(pool).items()}
+        places = topology.node_labels(env, pool_name, pool.initial)
+        for name, place in zip(node_names(env, pool_name, pool.initial), places, strict=True):
+            labels = {
+                "kubernetes.io/arch": machine(pool).architecture,
+                "kubernetes.io/os": "linux",
+                "kubernetes.io/hostname": name,
+                **pool.labels,
+                **place,
+                POOL_LABEL: pool_name,
+            }
+            offers.append(NodeOffer(name, pool_name, labels, pool.taints, dict(whole), dict(free)))
+    return offers

@@ -1,0 +1,151 @@
+"""From YAML text to plain values, with the place of each and with what YAML itself hides (duplicate keys)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from .problems import Path, Problem, shown
+
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_MERGE = "tag:yaml.org,2002:merge"
+_TEXT = "tag:yaml.org,2002:str"
+_LARGEST = 2_000_000
+"""Values after aliases are followed. A document of 64 pools, 512 queues and 1,000 clusters has about 30,000; a few
+nested aliases can stand for billions."""
+
+
+class ReadingError(ValueError):
+    """Text that is not one YAML document; `line` says where."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class Positions:
+    """Where each value stands in its file, found when asked: most documents have nothing to point at."""
+
+    def __init__(self, root: Node | None) -> None:
+        self._root = root
+
+    def line(self, path: Path) -> int | None:
+        """Line (from 1) of the key or item at a path, or of the closest thing around it that exists."""
+        return self._find(path)[0]
+
+    def text(self, path: Path) -> str | None:
+        """The scalar at a path as it was typed (`1.30`, `yes`), before YAML gave it a type."""
+        _, node, complete = self._find(path)
+        return node.value if complete and isinstance(node, ScalarNode) else None
+
+    def _find(self, path: Path) -> tuple[int | None, Node | None, bool]:
+        node = self._root
+        line = node.start_mark.line + 1 if node is not None else None
+        for step in path:
+            key, below = _child(node, step)
+            if below is None:
+                return line, node, False
+            node, line = below, (key or below).start_mark.line + 1
+        return line, node, True
+
+
+def _child(node: Node | None, step: str | int) -> tuple[Node | None, Node | None]:
+    if isinstance(node, MappingNode):
+        for key, value in reversed(node.value):  # the last one of duplicates is the one that counts
+            if key.value == step:
+                return key, value
+    elif isinstance(node, SequenceNode) and isinstance(step, int) and step < len(node.value):
+        return None, node.value[step]
+    return None, None
+
+
+def child(node: Node | None, key: str) -> Node | None:
+    """The value under a key of a mapping; None when there is none."""
+    return _child(node, key)[1]
+
+
+def compose(text: str) -> Node | None:
+    """The node tree of a YAML text; None for an empty one.
+
+    Raises:
+        ReadingError: It is not YAML, or more than one document.
+    """
+    loader = _Loader(text)
+    try:
+        return loader.get_single_node()
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise ReadingError(error.problem or "not YAML", mark.line + 1 if mark else None) from None
+    except yaml.YAMLError as error:
+        raise ReadingError(f"not YAML: {error}") from None
+    finally:
+        loader.dispose()
+
+
+def value_of(root: Node) -> tuple[Any, list[Problem]]:
+    """The plain value of a node tree and the problems that YAML would have hidden.
+
+    Raises:
+        ReadingError: An alias contains itself, or aliases expand to an unreasonable size.
+    """
+    reader = _Reader()
+    return reader.value(root, ()), reader.problems
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self._scalars = _Loader("")
+        self._open: set[int] = set()
+        self._count = 0
+
+    def value(self, node: Node, path: Path) -> Any:
+        self._count += 1
+        if self._count > _LARGEST:
+            raise ReadingError(f"aliases expand to more than {_LARGEST:,} values", node.start_mark.line + 1)
+        if isinstance(node, ScalarNode):
+            if node.tag == _TEXT:
+                return node.value
+            return self._scalar(node, path)
+        if id(node) in self._open:
+            raise ReadingError("an alias contains itself", node.start_mark.line + 1)
+        self._open.add(id(node))
+        try:
+            if isinstance(node, SequenceNode):
+                return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
+            return dict(self._entries(node, path))
+        finally:
+            self._open.remove(id(node))
+
+    def _scalar(self, node: ScalarNode, path: Path) -> Any:
+        try:
+            return self._scalars.construct_object(node)
+        except (yaml.YAMLError, ValueError) as error:
+            reason = getattr(error, "problem", None) or str(error)
+            self.problems.append(Problem(path, node.value, f"YAML cannot read this: {reason}", fix=f'"{node.value}"'))
+            return node.value
+
+    def _entries(self, node: Node, path: Path) -> Iterator[tuple[str, Any]]:
+        seen: dict[str, int] = {}
+        merged: list[Node] = []
+        own: list[tuple[str, Any]] = []
+        for key, value in node.value:
+            if key.tag == _MERGE:
+                merged += value.value if isinstance(value, SequenceNode) else [value]
+                continue
+            name = key.value if isinstance(key, ScalarNode) else None
+            line = key.start_mark.line + 1
+            if name is None:
+                self.problems.append(Problem(path, "?", f"a key must be plain text (line {line})"))
+                continue
+            if name in seen:
+                message = f"the key is there twice (lines {seen[name]} and {line}); YAML would silently take the last"
+                self.problems.append(Problem((*path, name), name, message, fix="keep one of them"))
+            seen[name] = line
+            own.append((name, self.value(value, (*path, name))))
+        for source in reversed(merged):  # the first of several wins, and own keys win over all
+            if not isinstance(source, MappingNode):
+                raise ReadingError(f"<< merges mappings, not {shown(source.value)}", source.start_mark.line + 1)
+            yield from self._entries(source, path)
+        yield from own

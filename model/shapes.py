@@ -1,0 +1,247 @@
+"""From plain values to an `Environment`: shape errors in plain words, and what remains readable beside them.
+
+pydantic decides what is well-formed. Where something is not, its finding is said in the words of the document, the value
+is replaced by `LOST` and a misspelt key is read as the key that was meant, so that everything else can still be
+judged.
+"""
+
+import types
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
+
+from .base import Declared
+from .problems import ABSENT, LOST, Path, Problem, lost, nearest
+
+Written = Callable[[Path], str | None]
+"""The scalar at a path as it was typed, if known."""
+
+
+def read(shape: type[Declared], value: Any, written: Written = lambda _: None) -> tuple[Any, list[Problem]]:
+    """Read a value as a shape.
+
+    Returns:
+        The shape, with `LOST` in the place of what could not be read, and the problems found on the way.
+    """
+    try:
+        return shape.model_validate(value, by_name=False), []
+    except ValidationError as error:
+        return _Salvage(shape, value, written).result(error)
+
+
+class _Salvage:
+    """One document with shape errors: says them all and keeps what is readable."""
+
+    def __init__(self, shape: type[Declared], value: Any, written: Written) -> None:
+        self._shape = shape
+        self._value = _copy(value)
+        self._written = written
+        self._respelt: dict[Path, str] = {}  # path with the key that was meant -> the key that was written
+        self._problems: list[Problem] = []
+
+    def result(self, error: ValidationError) -> tuple[Any, list[Problem]]:
+        """Mend spelling until none is left, then report and drop the rest."""
+        details = error.errors(include_url=False)
+        while unknown := [detail for detail in details if detail["type"] == "extra_forbidden"]:
+            for detail in unknown:
+                self._unknown_key(self._place(detail["loc"]))
+            try:
+                self._shape.model_validate(self._value, by_name=False)
+                details = []
+            except ValidationError as remaining:
+                details = remaining.errors(include_url=False)
+        for detail in details:
+            self._wrong_value(detail)
+        partial = _partial(self._shape, self._value)
+        return partial, self._problems
+
+    def _place(self, location: tuple[int | str, ...]) -> Path:
+        """A location of pydantic without the names of union branches, which are no keys of the document."""
+        path: Path = ()
+        value = self._value
+        for position, step in enumerate(location):
+            last = position == len(location) - 1
+            if step == "[key]" or str(step).startswith("("):
+                continue
+            if isinstance(value, dict) and (step in value or last):
+                value = value.get(step)
+            elif isinstance(value, list) and isinstance(step, int):
+                value = value[step]
+            else:
+                continue
+            path = (*path, step)
+        return path
+
+    def _as_written(self, path: Path) -> Path:
+        return tuple(self._respelt.get(path[: depth + 1], step) for depth, step in enumerate(path))
+
+    def _unknown_key(self, path: Path) -> None:
+        *_, key = path
+        holder = _at(self._value, path[:-1])
+        shape = _shape_at(self._shape, self._value, path[:-1])
+        known = sorted(_keys(shape))
+        value = holder.pop(key)
+        meant = None
+        if key in shape.misplaced:
+            message, fix = shape.misplaced[key], None
+        else:
+            meant = nearest(str(key), known)
+            message, fix = "there is no such key here", f"{meant}: …" if meant else None
+            message += f"; did you mean {meant}?" if meant else ""
+        self._problems.append(Problem(self._as_written(path), str(key), message, ", ".join(known), fix))
+        if meant is not None and meant not in holder:
+            holder[meant] = value
+            self._respelt[(*path[:-1], meant)] = str(key)
+
+    def _wrong_value(self, detail: ErrorDetails) -> None:
+        path = self._place(detail["loc"])
+        written_path = self._as_written(path)
+        self._problems.append(_explained(detail, written_path, self._written(written_path)))
+        _put(self._value, path, LOST)
+
+
+def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
+    kind, value = detail["type"], detail["input"]
+    context: dict[str, Any] = dict(detail.get("ctx", {}))
+    if kind == "missing":
+        return Problem(path, ABSENT, "it must be given")
+    if kind == "string_type":
+        if value is None or isinstance(value, (dict, list)):
+            return Problem(path, value, "must be text", "text", 'write ""' if value is None else None)
+        text = typed if typed is not None else str(value).lower() if isinstance(value, bool) else str(value)
+        return Problem(
+            path, _Typed(text), f"must be text, and YAML reads this as {_called(value)}", "text", f'write "{text}"'
+        )
+    if kind == "literal_error":
+        allowed = context["expected"].replace("'", "").replace(" or ", ", ")
+        meant = nearest(str(value), allowed.split(", "))
+        return Problem(path, value, "is not one of the allowed values", allowed, meant)
+    if "allowed" in context or "fix" in context or kind in ("quantity", "rule"):
+        return Problem(path, value, context["reason"], context.get("allowed"), context.get("fix"))
+    message, allowed = _EXPECTED.get(kind, ("is not what belongs here", None))
+    if kind in ("int_type", "int_from_float", "int_parsing") and isinstance(value, str) and value.strip().isdecimal():
+        return Problem(path, value, "must be a whole number, without quotes", "a whole number", value.strip())
+    return Problem(path, value, f"{message}, not {_called(value)}", allowed)
+
+
+_MAPPING = ("must be a mapping", "key: value pairs")
+_LIST = ("must be a list", "a list, such as [a, b]")
+_WHOLE = ("must be a whole number", "a whole number")
+_EXPECTED: Mapping[str, tuple[str, str | None]] = {
+    "model_type": _MAPPING,
+    "model_attributes_type": _MAPPING,
+    "dict_type": _MAPPING,
+    "tuple_type": _LIST,
+    "list_type": _LIST,
+    "int_type": _WHOLE,
+    "int_from_float": _WHOLE,
+    "int_parsing_size": ("is too large a number", "a whole number"),
+    "bool_type": ("must be true or false", "true, false"),
+}
+"""What belongs there, by pydantic's error type."""
+
+
+class _Typed(str):
+    """A scalar that YAML gave another type, shown as it was typed."""
+
+    __slots__ = ()
+
+
+def _called(value: object) -> str:
+    names = {
+        bool: "true/false",
+        int: "a number",
+        float: "a number with a fraction",
+        str: "text",
+        dict: "a mapping",
+        list: "a list",
+    }
+    if value is None:
+        return "nothing"
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_copy(item) for item in value]
+    return value
+
+
+def _at(value: Any, path: Path) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _put(root: Any, path: Path, value: Any) -> None:
+    if not path:
+        return
+    holder = _at(root, path[:-1])
+    if not lost(holder):
+        holder[path[-1]] = value
+
+
+def _keys(shape: type[Declared]) -> Iterator[str]:
+    for name, field in shape.model_fields.items():
+        yield field.alias or name
+
+
+def _shape_at(shape: type[Declared], value: Any, path: Path) -> type[Declared]:
+    """The shape of the mapping at a path."""
+    annotation: Any = shape
+    for step in path:
+        annotation = _branch(annotation, value)
+        if isinstance(annotation, type) and issubclass(annotation, Declared):
+            field = next(field for name, field in annotation.model_fields.items() if (field.alias or name) == step)
+            annotation = field.annotation
+        else:
+            annotation = get_args(annotation)[1] if get_origin(annotation) is dict else get_args(annotation)[0]
+        value = value[step]
+    return _branch(annotation, value)
+
+
+def _branch(annotation: Any, value: Any) -> Any:
+    """The member of a union that a value is meant for: a mapping for a shape, anything else for the rest."""
+    while get_origin(annotation) not in (dict, tuple, Union, types.UnionType, Literal, None):
+        annotation = get_args(annotation)[0]
+    if get_origin(annotation) not in (Union, types.UnionType):
+        return annotation
+    members = [_branch(member, value) for member in get_args(annotation)]
+    shapes = [member for member in members if isinstance(member, type) and issubclass(member, Declared)]
+    if isinstance(value, dict):
+        fitting = [member for member in shapes if set(value) <= set(_keys(member))]
+        mappings = [member for member in members if get_origin(member) is dict]
+        return (fitting or shapes or mappings)[0]
+    if isinstance(value, list):
+        return next(member for member in members if get_origin(member) is tuple)
+    plain = [member for member in get_args(annotation) if member not in shapes]
+    return Union[tuple(plain)]  # noqa: UP007  built from a tuple
+
+
+def _partial(annotation: Any, value: Any) -> Any:
+    """Build what was read, with `LOST` where something was not."""
+    if lost(value):
+        return LOST
+    chosen = _branch(annotation, value)
+    if isinstance(chosen, type) and issubclass(chosen, Declared):
+        fields = {name: (field.alias or name, field.annotation) for name, field in chosen.model_fields.items()}
+        given = {name: _partial(kind, value[alias]) for name, (alias, kind) in fields.items() if alias in value}
+        absent = {
+            name: LOST for name, field in chosen.model_fields.items() if field.is_required() and name not in given
+        }
+        return chosen.model_construct(**given, **absent)
+    if get_origin(chosen) is dict:
+        return {key: _partial(get_args(chosen)[1], item) for key, item in value.items()}
+    if get_origin(chosen) is tuple:
+        return tuple(_partial(get_args(chosen)[0], item) for item in value)
+    return _leaf(annotation).validate_python(value)
+
+
+@cache
+def _leaf(annotation: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(annotation)

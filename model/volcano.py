@@ -1,0 +1,78 @@
+"""What Volcano is told: the scheduler's and the controller's configuration, and queue objects.
+
+The layout is the gang-aware one of Volcano 1.15 (docs/design/gang-aware-eviction-design.md upstream): when a queue
+claims its share, whole gangs are evicted, as few as possible, where the older preempt and reclaim pick pods one by one
+and break many gangs for one claim.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from . import nodes, queues, topology
+
+if TYPE_CHECKING:
+    from .environment import Environment
+
+ACTIONS = "enqueue, allocate, backfill, gangreclaim, gangpreempt"
+GPU_WEIGHT = 10
+"""GPUs are what is scarce: they decide where pods are packed, cores and memory only break ties."""
+
+
+def scheduler_configuration(env: "Environment") -> dict[str, Any]:
+    """The scheduler's configuration file (`volcano-scheduler.conf`) as a value.
+
+    priority, gang, conformance and capacity stand in one tier, because the gang-aware actions ask the first tier that
+    answers, and with capacity in a later one no queue's `deserved` would be protected. There is no overcommit plugin:
+    on a full cluster it keeps claiming jobs out of the queue, so nothing would ever be reclaimed for them.
+    """
+    gpus = sorted(nodes.advertised(env))
+    placing: list[dict[str, Any]] = [
+        {"name": "predicates"},
+        {"name": "nodeorder", "arguments": {"leastrequested.weight": 0, "mostrequested.weight": 1}},
+        {"name": "binpack", "arguments": {"binpack.weight": 1, **_packing("binpack", gpus)}},
+    ]
+    if topology.levels(env):
+        arguments = {"weight": GPU_WEIGHT, **_packing("hypernode.binpack", gpus)}
+        placing.append({"name": "network-topology-aware", "arguments": arguments})
+    deciding = [
+        {"name": "priority"},
+        {"name": "gang"},
+        {"name": "conformance"},
+        {"name": "capacity", "enableHierarchy": True},
+    ]
+    return {"actions": ACTIONS, "tiers": [{"plugins": deciding}, {"plugins": placing}]}
+
+
+def _packing(prefix: str, gpus: list[str]) -> dict[str, Any]:
+    arguments: dict[str, Any] = {f"{prefix}.cpu": 1, f"{prefix}.memory": 1}
+    if gpus:
+        arguments[f"{prefix}.resources"] = ", ".join(gpus)
+        arguments |= {f"{prefix}.resources.{resource}": GPU_WEIGHT for resource in gpus}
+    return arguments
+
+
+def controller_configuration(env: "Environment") -> dict[str, Any]:
+    """The controller's configuration file (`volcano-controller.conf`) as a value; empty without label topology."""
+    found = topology.discovery(env)
+    return {"networkTopologyDiscovery": [found]} if found else {}
+
+
+def queue_spec(node: queues.QueueNode) -> dict[str, Any]:
+    """The `spec` of a queue's Volcano object.
+
+    The parent is written out: the controller sets an empty one to `root`, which would show as a change for ever.
+    """
+    queue = node.queue
+    spec: dict[str, Any] = {"parent": node.parent, "weight": 1, "reclaimable": queue.reclaimable}
+    if queue.priority:
+        spec["priority"] = queue.priority
+    if queue.guarantee:
+        spec["guarantee"] = {"resource": _amounts(queue.guarantee)}
+    if queue.deserved:
+        spec["deserved"] = _amounts(queue.deserved)
+    if queue.capability:
+        spec["capability"] = _amounts(queue.capability)
+    return spec
+
+
+def _amounts(quota: queues.Quota) -> dict[str, str]:
+    return {name: str(amount) for name, amount in queues.resolved(quota).items()}
