@@ -74,12 +74,14 @@ class Field:
         return cls(raw, path, secret)
 
     def __getitem__(self, key: str) -> Self:
-        """Give a member of a map; a field without value when the map or the member is missing."""
-        path = _member(self.path, key)
+        """Give a member of a map; a field without value when the map or the member is missing.
+
+        A member of what is unknown is that unknown itself, so that a report names what has to become known.
+        """
         if self.value is UNKNOWN:
-            return type(self)(UNKNOWN, path, self.secret)
+            return self
         members = self._shaped(Mapping, "a map")
-        return self.of(None if members is None else members.get(key), path, self.secret)
+        return self.of(None if members is None else members.get(key), _member(self.path, key), self.secret)
 
     def at(self, *keys: str) -> Self:
         """Give a member of a member."""
@@ -116,7 +118,9 @@ class Field:
         if value is None:
             return None
         try:
-            return Quantity.parse(_exact(value))
+            # Kubernetes reads a JSON number as a quantity too, and here it is the wire that made a double of it.
+            exact = _exact(value)
+            return Quantity.parse(str(exact) if isinstance(exact, float) else exact)
         except QuantityError as error:
             raise UnreadableError(
                 self, "is a secret that is no quantity" if self.secret else f"holds {error}"

@@ -59,7 +59,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._rules: tuple[Rule, ...] = (*rules, _UNJUDGED)
         self._pod_rules = [rule for rule in rules if isinstance(rule, PodRule)]
         self._stack_rules = [rule for rule in rules if isinstance(rule, StackRule)]
-        self._levels = {rule.id: rule.level for rule in self._rules}
+        self._levels: dict[str, Level] = {rule.id: rule.level for rule in self._rules}
         self._version = _version()
         self._preview = True
         self._document: Field | None = None
@@ -93,12 +93,14 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         """Take the levels that the configuration of the pack sets."""
         names = {number: level for level, number in _LEVELS.items()} | {analyzer_pb2.REMEDIATE: Level.MANDATORY}
         given = {name: names[config.enforcementLevel] for name, config in request.policyConfig.items()}
-        self._levels = self._levels | given
+        self._levels = {rule.id: rule.level for rule in self._rules} | given
         return empty_pb2.Empty()
 
     def ConfigureStack(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
-        """Learn whether this is a preview."""
+        """Begin a run, and learn whether it is a preview."""
         self._preview = request.dry_run
+        self._document = None
+        self._unjudged = {}
         return analyzer_pb2.AnalyzerStackConfigureResponse()
 
     def Analyze(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
@@ -140,9 +142,10 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         """Write a report into a response; give back what a preview must leave to the update."""
         for each in report.violations:
             self._diagnostic(response, rule, f"{each.path}: {each.message}\nfix: {rule.fix}", each.urn)
+        unjudged = list(dict.fromkeys(report.unjudged))
         if self._preview:
-            return [(rule.id, each) for each in report.unjudged]
-        for each in report.unjudged:
+            return [(rule.id, each) for each in unjudged]
+        for each in unjudged:
             self._diagnostic(response, rule, f"{each.path}: cannot be judged, it {each.reason}", each.urn)
         return []
 

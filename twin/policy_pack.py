@@ -92,14 +92,9 @@ def judge(resources: Sequence[Resource]) -> list[Verdict]:
 class PolicyPack:
     """A running pack. Use it as a context manager: leaving ends the process.
 
-    Args:
-        preview: Whether values may still be unknown.
-        levels: Levels of rules by id, as `--policy-pack-config` gives them.
+    Raises:
+        TwinError: From every method: the pack does not start or breaks down.
     """
-
-    def __init__(self, *, preview: bool = True, levels: Mapping[str, str] | None = None) -> None:
-        self._preview = preview
-        self._levels = dict(levels or {})
 
     def __enter__(self) -> Self:
         self._errors = tempfile.TemporaryFile()
@@ -115,7 +110,7 @@ class PolicyPack:
         try:
             self._channel = grpc.insecure_channel(f"127.0.0.1:{self._port()}", options=_OPTIONS)
             self._stub = analyzer_pb2_grpc.AnalyzerStub(self._channel)
-            self._configure()
+            self.begin()
         except BaseException:
             self._end()
             raise
@@ -126,6 +121,19 @@ class PolicyPack:
     ) -> None:
         self._channel.close()
         self._end()
+
+    def begin(self, *, preview: bool = True, levels: Mapping[str, str] | None = None) -> None:
+        """Begin a run, as the engine does once per process.
+
+        Args:
+            preview: Whether values may still be unknown.
+            levels: Levels of rules by id, as `--policy-pack-config` gives them.
+        """
+        request = analyzer_pb2.ConfigureAnalyzerRequest()
+        for rule, level in (levels or {}).items():
+            request.policyConfig[rule].enforcementLevel = analyzer_pb2.EnforcementLevel.Value(level.upper())
+        self._call(self._stub.Configure, request)
+        self._call(self._stub.ConfigureStack, analyzer_pb2.AnalyzerStackConfigureRequest(dry_run=preview))
 
     def info(self) -> Any:
         """Ask which policies there are (an AnalyzerInfo)."""
@@ -154,14 +162,6 @@ class PolicyPack:
             ]
         )
         return _verdicts(self._call(self._stub.AnalyzeStack, request), "")
-
-    def _configure(self) -> None:
-        """Tell the pack what the engine would: first the levels of rules, then what kind of run this is."""
-        request = analyzer_pb2.ConfigureAnalyzerRequest()
-        for rule, level in self._levels.items():
-            request.policyConfig[rule].enforcementLevel = analyzer_pb2.EnforcementLevel.Value(level.upper())
-        self._call(self._stub.Configure, request)
-        self._call(self._stub.ConfigureStack, analyzer_pb2.AnalyzerStackConfigureRequest(dry_run=self._preview))
 
     def _call(self, method: Any, request: Any) -> Any:
         try:
