@@ -1,0 +1,267 @@
+"""The twin's cluster: start it, stop it, ask how it is, give it nodes."""
+
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import filelock
+import httpx2
+import psutil
+
+from twin import control_plane, environment, files, pki, ports
+from twin.errors import ProcessFailedError, TwinError
+from twin.keeper import ROOT_VARIABLE, Keeper
+from twin.nodes import NodeChanges, Offer
+from twin.paths import Paths
+
+if TYPE_CHECKING:
+    from lightkube import Client
+
+    from twin.status import Status
+
+POLL = 0.05
+LOCK_LIMIT = 120.0
+
+
+def _silent(_: str) -> None:
+    """Report nothing."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """How `start` went.
+
+    Attributes:
+        already: The twin was running, and well.
+        seconds: How long it took.
+        notes: What a person should know: moved ports, remains of a crash.
+    """
+
+    already: bool
+    seconds: float
+    notes: tuple[str, ...]
+
+
+class Twin:
+    """A control plane on this machine, in one state directory.
+
+    Args:
+        root: The state directory; `.twin` in a checkout. Two twins need two of them, and nothing else.
+        programs: Executables by name, as `twin.tools.ensure` gives them. Those of the control plane must be there for
+            `start`; a pod of a lent image whose program is missing says so.
+    """
+
+    def __init__(self, root: Path, programs: Mapping[str, Path]) -> None:
+        self.paths = Paths(root)
+        self.programs = dict(programs)
+        self._keeper = Keeper(self.paths)
+
+    def start(self, progress: Callable[[str], None] = _silent) -> Started:
+        """Start the control plane, unless it runs and works; clean up after a crashed run first.
+
+        Args:
+            progress: Told what is being done, a line at a time.
+
+        Raises:
+            TwinError: A program is missing, a process did not come up (with the end of its log), or another process
+                holds the twin.
+        """
+        began = time.monotonic()
+        if missing := [name for name in control_plane.TOOLS if name not in self.programs]:
+            raise TwinError(f"the twin lacks the programs {', '.join(missing)}: see `./gangline doctor`")
+        self.paths.make()
+        with self._locked():
+            if self._runs_well():
+                return Started(True, time.monotonic() - began, ())
+            notes = self._end_everything(progress)
+            try:
+                notes += self._start(progress)
+            except ProcessFailedError as error:
+                # Between choosing a port and using it somebody else may have taken it: choose again, once.
+                if not any("address already in use" in line for line in error.tail):
+                    self._end_everything(_silent)
+                    raise
+                progress(f"{error.process}: its port was taken meanwhile, choosing new ones")
+                self._end_everything(_silent)
+                self.paths.state.unlink(missing_ok=True)
+                notes += self._start(progress)
+            except BaseException:
+                self._end_everything(_silent)
+                raise
+        return Started(False, time.monotonic() - began, tuple(notes))
+
+    def stop(self, progress: Callable[[str], None] = _silent) -> bool:
+        """End all processes of the twin; objects, certificates and ports are kept.
+
+        Returns:
+            Whether there was anything to end.
+        """
+        if not self.paths.root.is_dir():
+            return False
+        with self._locked():
+            was_running = self._keeper.answers()
+            return bool(self._end_everything(progress)) or was_running
+
+    def status(self) -> "Status":
+        """Say how the twin is. Changes nothing, and works whether it runs or not."""
+        from twin import status
+
+        return status.of(self.paths, self._keeper, self._ports())
+
+    def environment(self) -> dict[str, str]:
+        """Give the environment variables that make plain `pulumi` and `kubectl` work on the twin."""
+        self.paths.make()
+        return environment.variables(self.paths, self.programs)
+
+    def apply_nodes(self, offers: Iterable[Offer]) -> NodeChanges:
+        """Make the simulated nodes those that are offered.
+
+        Raises:
+            TwinError: See `twin.nodes.reconcile`.
+        """
+        from twin import nodes
+
+        with self.client() as client:
+            return nodes.reconcile(client, offers)
+
+    def client(self) -> "Client":
+        """Give a Kubernetes client with the rights of an administrator.
+
+        Raises:
+            TwinError: The twin was never started.
+        """
+        from twin.client import connect
+
+        return connect(self.paths.kubeconfig)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        lock = filelock.FileLock(self.paths.lock, timeout=LOCK_LIMIT)
+        try:
+            lock.acquire()
+        except filelock.Timeout:
+            raise TwinError(
+                f"another process has been starting or stopping this twin for {LOCK_LIMIT:g} s; it holds {self.paths.lock}"
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _ports(self) -> dict[str, int]:
+        kept = files.read_json(self.paths.state).get("ports")
+        return {name: port for name, port in kept.items() if isinstance(port, int)} if isinstance(kept, dict) else {}
+
+    def _runs_well(self) -> bool:
+        if not self._keeper.answers():
+            return False
+        chosen = self._ports()
+        if set(chosen) != set(control_plane.PORTS):
+            return False
+        if pki.missing(self.paths.pki) or control_plane.write_configuration(self.paths, chosen, self.programs):
+            return False
+        if not self._keeper.knows(control_plane.programs(self.paths, chosen, self.programs)):
+            return False
+        return all(control_plane.passes(check) for check in control_plane.checks(self.paths, chosen).values())
+
+    def _start(self, progress: Callable[[str], None]) -> list[str]:
+        notes = []
+        if pki.ensure(self.paths.pki):
+            progress("made certificates")
+        kept = self._ports()
+        chosen = ports.choose(control_plane.PORTS, kept)
+        if moved := [name for name in kept if name in chosen and kept[name] != chosen[name]]:
+            notes.append(
+                "; ".join(
+                    f"port {kept[name]} of {name} is taken by another program, now {chosen[name]}" for name in moved
+                )
+                + f"; {self.paths.kubeconfig} was written anew"
+            )
+            progress(notes[-1])
+        files.write_json(self.paths.state, {"ports": chosen})
+        control_plane.write_configuration(self.paths, chosen, self.programs)
+        shutil.rmtree(self.paths.loans, ignore_errors=True)
+        self.paths.make()
+        for log in self.paths.logs.glob("*.log"):
+            log.replace(log.with_name(f"{log.name}.1"))
+        self._keeper.launch(control_plane.programs(self.paths, chosen, self.programs))
+        checks = control_plane.checks(self.paths, chosen)
+        for rank in control_plane.RANKS:
+            for name in rank:
+                self._keeper.start(name)
+            for name in rank:
+                began = time.monotonic()
+                self._await(name, checks[name])
+                progress(f"{name} works ({time.monotonic() - began:.1f} s)")
+        return notes
+
+    def _await(self, name: str, check: control_plane.Check) -> None:
+        deadline = time.monotonic() + check.limit
+        while not control_plane.passes(check):
+            process = self._keeper.processes().get(name)
+            if process is None or process.ended:
+                raise ProcessFailedError(name, "ended while starting", self.paths.log(name))
+            if time.monotonic() > deadline:
+                raise ProcessFailedError(name, f"did not {check.what} within {check.limit:g} s", self.paths.log(name))
+            time.sleep(POLL)
+
+    def _end_everything(self, progress: Callable[[str], None]) -> list[str]:
+        """End the keeper in order when it answers, and whatever of ours is left by force; say what was left."""
+        if self._keeper.answers():
+            with suppress(httpx2.HTTPError):
+                present = self._keeper.processes()
+                loans = tuple(name for name in present if not any(name in rank for rank in control_plane.RANKS))
+                for rank in (("lender",), loans + control_plane.RANKS[-1], *reversed(control_plane.RANKS[:-1])):
+                    self._keeper.stop((name for name in rank if name in present), limit=6)
+                self._keeper.shutdown()
+            _gone(self._ours(), 3)
+        notes = []
+        if left := self._ours():
+            names = ", ".join(sorted({_name(process) for process in left}))
+            notes.append(f"ended {len(left)} processes that a crashed run had left: {names}")
+            progress(notes[-1])
+            for process in left:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+            if stuck := _gone(left, 5):
+                raise TwinError(f"process {stuck[0].pid} ({_name(stuck[0])}) does not end, even by SIGKILL")
+        for path in (self.paths.keeper_socket, self.paths.gateway_socket, self._keeper.pidfile):
+            path.unlink(missing_ok=True)
+        return notes
+
+    def _ours(self) -> list[psutil.Process]:
+        """Find the processes of this state directory by what the keeper put into their environment.
+
+        psutil compares pid and start time before it signals, so that a pid that was given anew is safe.
+        """
+        found = []
+        for process in psutil.process_iter():
+            with suppress(psutil.Error):
+                if process.environ().get(ROOT_VARIABLE) == str(self.paths.root):
+                    found.append(process)
+        return found
+
+
+def _gone(processes: list[psutil.Process], limit: float) -> list[psutil.Process]:
+    """Wait until processes are gone; give those that are not. A dead child that nobody reaps counts as gone."""
+    deadline = time.monotonic() + limit
+    while True:
+        left = []
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                    left.append(process)
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.03)
+
+
+def _name(process: psutil.Process) -> str:
+    try:
+        return process.name()
+    except psutil.Error:
+        return "?"

@@ -1,0 +1,37 @@
+"""The environment in which plain `pulumi` and `kubectl` work on the twin: `eval "$(./gangline twin env)"`."""
+
+import os
+import secrets
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from twin import files
+from twin.paths import Paths
+
+
+def variables(paths: Paths, programs: Mapping[str, Path]) -> dict[str, str]:
+    """Give the variables. They are for the child that needs them, or for a shell that asked; never set elsewhere.
+
+    Args:
+        paths: The state directory.
+        programs: Executables by name. Their directories come last on PATH, so that official tools win.
+    """
+    if not paths.passphrase.is_file():
+        files.write(paths.passphrase, secrets.token_urlsafe(24) + "\n")
+    search = [entry for entry in os.environ.get("PATH", os.defpath).split(os.pathsep) if entry]
+    search += [entry for entry in dict.fromkeys(str(path.parent) for path in programs.values()) if entry not in search]
+    return {
+        "KUBECONFIG": str(paths.kubeconfig),
+        "PATH": os.pathsep.join(search),
+        "PULUMI_HOME": str(paths.pulumi),
+        "PULUMI_BACKEND_URL": f"file://{paths.pulumi_state}",
+        "PULUMI_CONFIG_PASSPHRASE": paths.passphrase.read_text().strip(),
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+    }
+
+
+def exports(values: Mapping[str, str]) -> str:
+    """Write variables as commands of a POSIX shell."""
+    return "".join(f"export {name}={shlex.quote(value)}\n" for name, value in values.items())

@@ -1,0 +1,382 @@
+"""The lender: a kubelet for pods whose program the twin has. Run by the keeper as `python -m twin.lending ROOT`.
+
+It follows pods whose image is lent, starts the real program for each, keeps its mounted files up to date, reports its pod
+as ready only while it really answers, and ends it with its pod. Nobody else writes the status of these pods.
+"""
+
+import asyncio
+import logging
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+from lightkube import AsyncClient
+from lightkube.core.exceptions import ApiError
+from lightkube.models.authentication_v1 import BoundObjectReference, TokenRequestSpec
+from lightkube.resources.core_v1 import Pod, Service, ServiceAccountToken
+from lightkube.types import PatchType
+
+from twin import control_plane, files, gateway, images, loans, mounts, pki, podstatus, ports
+from twin.client import connect_async
+from twin.errors import TwinError
+from twin.keeper import Keeper, Program
+from twin.loans import Loan, LoanRefusedError, NotYetError
+from twin.paths import Paths
+from twin.scripts import SCRIPTS
+
+TOKEN_LIFE = 3600  # seconds; client-go reads a token file again each minute
+PAUSE_UNREADY, PAUSE_READY = 0.2, 1.0  # seconds between two looks at a process
+PROBE_LIMIT = 2.0
+
+log = logging.getLogger("lender")
+
+
+@dataclass
+class Borrower:
+    """A pod and what is done for it.
+
+    Attributes:
+        name: Name of its process and log.
+        pod: The pod as last seen.
+        address: Its address in the cluster.
+        loan: Its process, once that is started.
+        finished: Exit code, for a script that ran.
+        ready: Whether the process answers.
+        problem: Why it is not ready.
+        restarts: How often the process was started again.
+        pid: Process id as last seen.
+        token_until: When the token must be renewed, in seconds of the monotonic clock.
+        over: Set when the pod is being deleted, or gone.
+        reported: What its status was last set to.
+    """
+
+    name: str
+    pod: dict[str, Any]
+    address: str
+    loan: Loan | None = None
+    finished: int | None = None
+    ready: bool = False
+    problem: str = "starting"
+    restarts: int = 0
+    pid: int | None = None
+    token_until: float = 0
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    reported: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of the pod."""
+        return self.pod["metadata"]["namespace"]
+
+    @property
+    def pod_name(self) -> str:
+        """Name of the pod."""
+        return self.pod["metadata"]["name"]
+
+
+class Lender:
+    """Lends the twin's programs to pods."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._paths = paths
+        self._client: AsyncClient = connect_async(paths.config / "lender.kubeconfig")
+        # Loopback only; a webhook's certificate is for its Service, and the API server is who checks it.
+        self._prober = httpx2.AsyncClient(verify=False, timeout=PROBE_LIMIT, trust_env=False)
+        self._keeper = Keeper(paths)
+        self._keeping = asyncio.Lock()
+        self._programs = {name: Path(path) for name, path in files.read_json(paths.programs).items()}
+        self._ports = files.read_json(paths.state).get("ports", {})
+        self._borrowers: dict[str, Borrower] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Lend until the process is ended."""
+        for name in await self._keep(self._keeper.processes):
+            if not any(name in rank for rank in control_plane.RANKS):
+                # What a lender before this one had started. Its pods get their processes anew.
+                await self._keep(self._keeper.remove, name)
+        server = await gateway.serve(self._paths.gateway_socket, self._resolve)
+        async with server:
+            while True:
+                try:
+                    await self._follow()
+                except (ApiError, httpx2.HTTPError) as error:
+                    log.warning("watch of pods ended: %s", error)
+                await asyncio.sleep(0.5)
+
+    async def _follow(self) -> None:
+        listing = self._client.list(Pod, namespace="*")
+        present = {}
+        async for pod in listing:
+            if (seen := _concern(pod)) is not None:
+                present[seen["metadata"]["uid"]] = seen
+        for uid, borrower in self._borrowers.items():
+            if uid not in present:
+                borrower.over.set()
+        for pod in present.values():
+            self._see(pod)
+        async for event, pod in self._client.watch(Pod, namespace="*", resource_version=listing.resourceVersion):
+            seen = _concern(pod)
+            if seen is None:
+                continue
+            if event == "DELETED":
+                if borrower := self._borrowers.get(seen["metadata"]["uid"]):
+                    borrower.over.set()
+            else:
+                self._see(seen)
+
+    def _see(self, pod: dict[str, Any]) -> None:
+        uid = pod["metadata"]["uid"]
+        deleting = "deletionTimestamp" in pod["metadata"]
+        borrower = self._borrowers.get(uid)
+        if borrower is None:
+            if not pod["spec"].get("nodeName") or pod["status"].get("phase") in ("Succeeded", "Failed"):
+                return
+            borrower = Borrower(self._free_name(pod), pod, self._free_address(pod))
+            self._borrowers[uid] = borrower
+            task = asyncio.create_task(self._care(uid, borrower))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        borrower.pod = pod
+        if deleting:
+            borrower.over.set()
+
+    def _free_name(self, pod: dict[str, Any]) -> str:
+        lent = (images.lent_program(container["image"]) for container in pod["spec"]["containers"])
+        program = next(name for name in lent if name)
+        used = {borrower.name for borrower in self._borrowers.values()}
+        return next(name for name in _numbered(program) if name not in used)
+
+    def _free_address(self, pod: dict[str, Any]) -> str:
+        # Beside KWOK's 10.128.0.0/10. A pod that has an address keeps it.
+        used = {borrower.address for borrower in self._borrowers.values()}
+        kept = pod["status"].get("podIP", "")
+        if kept.startswith("10.127.") and kept not in used:
+            return kept
+        numbers = (f"10.127.{high}.{low}" for high in range(256) for low in range(1, 255))
+        return next(address for address in numbers if address not in used)
+
+    async def _care(self, uid: str, borrower: Borrower) -> None:
+        log.info("%s: pod %s/%s", borrower.name, borrower.namespace, borrower.pod_name)
+        directory = self._paths.loans / borrower.name
+        while not borrower.over.is_set() and borrower.finished is None:
+            try:
+                await self._tend(borrower, directory)
+            except (NotYetError, LoanRefusedError) as error:
+                borrower.problem = str(error)
+            except (ApiError, httpx2.HTTPError, OSError, TwinError) as error:
+                borrower.problem = f"{type(error).__name__}: {error}"
+                log.warning("%s: %s", borrower.name, borrower.problem)
+            await self._report(borrower, directory)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(borrower.over.wait(), PAUSE_READY if borrower.ready else PAUSE_UNREADY)
+        if borrower.loan:
+            await self._keep(self._keeper.remove, borrower.name)
+        await borrower.over.wait()
+        with suppress(ApiError, httpx2.HTTPError):
+            await self._client.delete(Pod, borrower.pod_name, namespace=borrower.namespace, grace_period=0)
+        shutil.rmtree(directory, ignore_errors=True)
+        del self._borrowers[uid]
+        log.info("%s: pod %s/%s is gone", borrower.name, borrower.namespace, borrower.pod_name)
+
+    async def _tend(self, borrower: Borrower, directory: Path) -> None:
+        container = loans.container_of(borrower.pod)
+        if script := loans.script_of(container):
+            await self._run_script(borrower, directory, *script)
+            return
+        await mounts.write_volumes(self._client, borrower.pod, directory / "volumes")
+        if time.monotonic() > borrower.token_until:
+            await self._credentials(borrower, directory)
+        if borrower.loan is None:
+            await self._start(borrower, container, directory)
+            return
+        process = (await self._keep(self._keeper.processes)).get(borrower.name)
+        if process is None:
+            borrower.loan = None  # the keeper forgot it: begin again
+            return
+        if process.pid and process.pid != borrower.pid:
+            borrower.restarts += borrower.pid is not None
+            borrower.pid = process.pid
+        borrower.ready = process.running and await self._answers(borrower.loan.probe)
+        if borrower.ready:
+            borrower.problem = ""
+        elif process.running:
+            borrower.problem = f"does not answer at {borrower.loan.probe}"
+        else:
+            borrower.problem = f"ended with exit code {process.exit_code}: see {self._paths.log(borrower.name)}"
+
+    async def _start(self, borrower: Borrower, container: dict[str, Any], directory: Path) -> None:
+        program = images.lent_program(container["image"]) or ""
+        if program not in self._programs:
+            raise LoanRefusedError(f"the twin has no program {program}: see `./gangline doctor`")
+        used = {*self._ports.values(), *(p for b in self._borrowers.values() if b.loan for p in b.loan.ports.values())}
+
+        def port(name: str, _: int) -> int:
+            chosen = ports.choose([name], {}, used)[name]
+            used.add(chosen)
+            return chosen
+
+        borrower.loan = loans.plan(
+            borrower.pod,
+            container,
+            executable=self._programs[program],
+            kubeconfig=directory / "kubeconfig",
+            mounts=loans.mounts_of(borrower.pod, container, directory / "volumes"),
+            environment=await mounts.environment(self._client, borrower.pod, container),
+            port=port,
+        )
+        await self._keep(
+            self._keeper.add,
+            Program(borrower.name, self._programs[program], borrower.loan.arguments, borrower.loan.environment),
+        )
+        borrower.problem = "starting"
+        log.info("%s: started %s", borrower.name, " ".join(borrower.loan.arguments))
+
+    async def _credentials(self, borrower: Borrower, directory: Path) -> str:
+        """Write a kubeconfig and a token of the pod's own service account, so that its RBAC rules are really tried."""
+        reference = BoundObjectReference(
+            apiVersion="v1", kind="Pod", name=borrower.pod_name, uid=borrower.pod["metadata"]["uid"]
+        )
+        request = ServiceAccountToken(
+            spec=TokenRequestSpec(audiences=[], expirationSeconds=TOKEN_LIFE, boundObjectRef=reference)
+        )
+        account = borrower.pod["spec"].get("serviceAccountName", "default")
+        answer = await self._client.create(request, account, namespace=borrower.namespace)
+        if answer.status is None:
+            raise TwinError(f"no token for service account {borrower.namespace}/{account}")
+        token = answer.status.token
+        files.write(directory / "token", token)
+        user = {"tokenFile": str(directory / "token")}
+        server, authority = control_plane.server(self._ports), (self._paths.pki / "ca.crt").read_bytes()
+        files.write(directory / "kubeconfig", pki.document(server, authority, user, borrower.namespace))
+        borrower.token_until = time.monotonic() + TOKEN_LIFE * 0.8
+        return token
+
+    async def _run_script(self, borrower: Borrower, directory: Path, name: str, arguments: list[str]) -> None:
+        if name not in SCRIPTS:
+            raise LoanRefusedError(f"the twin does not know the command {name} of this image")
+        token = await self._credentials(borrower, directory)
+        server, authority = control_plane.server(self._ports), (self._paths.pki / "ca.crt").read_bytes()
+        files.write(
+            directory / "script.kubeconfig", pki.document(server, authority, {"token": token}, borrower.namespace)
+        )
+        client = connect_async(directory / "script.kubeconfig")
+        try:
+            done = await SCRIPTS[name](client, arguments)
+            borrower.finished, borrower.problem = 0, ""
+            log.info("%s: %s %s", borrower.name, name, done)
+        except ApiError as error:
+            borrower.finished, borrower.problem = 1, f"{name}: {error.status.message}"
+            log.warning("%s: %s", borrower.name, borrower.problem)
+        finally:
+            await client.close()
+
+    async def _answers(self, url: str) -> bool:
+        try:
+            response = await self._prober.get(url)
+        except httpx2.HTTPError:
+            return False
+        return response.is_success or url.count("/") == 2
+
+    async def _report(self, borrower: Borrower, directory: Path) -> None:
+        container = borrower.pod["spec"]["containers"][0]
+        facts = podstatus.Facts(
+            address=borrower.address,
+            running=borrower.pid is not None,
+            ready=borrower.ready,
+            problem=borrower.problem,
+            restarts=borrower.restarts,
+            finished=borrower.finished,
+        )
+        record = {
+            "process": borrower.name,
+            "namespace": borrower.namespace,
+            "pod": borrower.pod_name,
+            "image": container["image"],
+            "ready": borrower.ready,
+            "problem": borrower.problem,
+            "restarts": borrower.restarts,
+            "ports": {str(own): here for own, here in (borrower.loan.ports if borrower.loan else {}).items()},
+            "differences": [asdict(difference) for difference in (borrower.loan.differences if borrower.loan else ())],
+        }
+        files.write_json(directory / "loan.json", record)
+        if (now := asdict(facts)) == borrower.reported:
+            return
+        patch = {"status": podstatus.status(borrower.pod, facts)}
+        try:
+            await self._client.patch(
+                Pod.Status, borrower.pod_name, patch, namespace=borrower.namespace, patch_type=PatchType.STRATEGIC
+            )
+        except ApiError as error:
+            if error.status.code != 404:
+                log.warning("%s: status: %s", borrower.name, error.status.message)
+            return
+        except httpx2.HTTPError as error:
+            log.warning("%s: status: %s", borrower.name, error)
+            return
+        borrower.reported = now
+
+    async def _resolve(self, host: str, port: int) -> int | str:
+        for borrower in self._borrowers.values():
+            if borrower.address == host:
+                here = borrower.loan.ports.get(port) if borrower.loan else None
+                return here or f"process {borrower.name} has no port {port}"
+        async for service in self._client.list(Service, namespace="*", fields={"spec.clusterIP": host}):
+            return self._endpoint(service, port)
+        return f"no process of the twin stands for {host}"
+
+    def _endpoint(self, service: Service, port: int) -> int | str:
+        metadata, spec = service.metadata, service.spec
+        name = f"{metadata.namespace}/{metadata.name}" if metadata else "?"
+        wanted = next((item for item in (spec.ports if spec else None) or [] if item.port == port), None)
+        if not metadata or not spec or not spec.selector or wanted is None:
+            return f"service {name} has no port {port}"
+        for borrower in self._borrowers.values():
+            labels = borrower.pod["metadata"].get("labels") or {}
+            chosen = borrower.namespace == metadata.namespace and spec.selector.items() <= labels.items()
+            if not chosen or not borrower.ready or borrower.loan is None:
+                continue
+            target: int | str | None = wanted.targetPort or port
+            own = borrower.loan.named.get(target) if isinstance(target, str) else target
+            if own is not None and own in borrower.loan.ports:
+                return borrower.loan.ports[own]
+        return f"service {name} has no ready endpoint for port {port}"
+
+    async def _keep(self, call: Any, *arguments: Any) -> Any:
+        # One call at a time: adding and removing programs read the keeper's whole configuration again.
+        async with self._keeping:
+            return await asyncio.to_thread(call, *arguments)
+
+
+def _concern(pod: Pod) -> dict[str, Any] | None:
+    """Give a pod as plain data when its image is lent, or None."""
+    spec = pod.spec
+    if spec is None or not any(images.lent_program(container.image or "") for container in spec.containers):
+        return None
+    return pod.to_dict()
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    number = 2
+    while True:
+        yield f"{name}-{number}"
+        number += 1
+
+
+def main() -> None:
+    """Run the lender of the state directory that is the one argument."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO, stream=sys.stdout)
+    for chatty in ("httpx", "httpx2", "httpcore"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
+    asyncio.run(Lender(Paths(Path(sys.argv[1]))).run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,304 @@
+"""How a pod's container becomes a process on this machine: what is run, and how that differs from the pod's own words.
+
+Pure functions of the pod and of the objects that it mounts. A program runs with the arguments and the environment of its
+own container; only what cannot be the same on a shared machine differs, and each such difference is recorded.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from twin import images
+
+ADDRESS = "127.0.0.1"
+
+
+class LoanRefusedError(Exception):
+    """A pod asks for something that the twin cannot lend. The text says what."""
+
+
+class NotYetError(Exception):
+    """Something that a pod mounts does not exist yet. The text says what."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One way in which a lent process differs from its container.
+
+    Attributes:
+        what: The flag, variable or aspect.
+        own: What the container says; empty when it says nothing.
+        lent: What the process got.
+        why: The reason, in a few words.
+    """
+
+    what: str
+    own: str
+    lent: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Listener:
+    """A port that a program opens.
+
+    Attributes:
+        name: What it serves.
+        flag: The flag that sets it.
+        port: The program's default.
+        bare: Whether the flag takes a port alone, not an address.
+    """
+
+    name: str
+    flag: str
+    port: int
+    bare: bool = False
+
+
+@dataclass(frozen=True)
+class Lendable:
+    """What the twin knows of a program that it lends.
+
+    Attributes:
+        entrypoints: Names of its executable in the image; a container with another command is not this program.
+        listeners: The ports that it opens.
+        probe: Listener, scheme and path that answer when it works; any HTTP answer counts for an empty path.
+        extra: Flags that only a process outside a pod needs, with a format of `namespace`, and the reason.
+    """
+
+    entrypoints: tuple[str, ...]
+    listeners: tuple[Listener, ...]
+    probe: tuple[str, str, str]
+    extra: tuple[tuple[str, str, str], ...] = ()
+
+
+# Flags and default ports: cmd/*/app/options/options.go of Volcano 1.15.1, main.go of KubeRay 1.6.2.
+LENDABLE = {
+    "vc-scheduler": Lendable(
+        ("vc-scheduler",),
+        (Listener("metrics", "--listen-address", 8080), Listener("health", "--healthz-address", 11251)),
+        ("health", "http", "/healthz"),
+    ),
+    "vc-controller-manager": Lendable(
+        ("vc-controller-manager",),
+        (Listener("metrics", "--listen-address", 8081), Listener("health", "--healthz-address", 11251)),
+        ("health", "http", "/healthz"),
+    ),
+    "vc-webhook-manager": Lendable(
+        ("vc-webhook-manager",),
+        (Listener("webhook", "--port", 8443, bare=True), Listener("health", "--healthz-address", 11251)),
+        # Its health answers before it serves; so the webhook's own port is asked.
+        ("webhook", "https", ""),
+        (("--listen-address", ADDRESS, "loopback only"),),
+    ),
+    "kuberay-operator": Lendable(
+        ("manager", "kuberay-operator"),
+        (Listener("metrics", "--metrics-addr", 8080), Listener("health", "--health-probe-bind-address", 8082)),
+        ("health", "http", "/readyz"),
+        (("--leader-election-namespace", "{namespace}", "in a pod it is read from the mounted service account"),),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Mount:
+    """Where a container expects files, and where they are here.
+
+    Attributes:
+        path: The path in the container.
+        volume: Name of the volume.
+        directory: The directory here that holds the volume.
+        part: The part of the volume that is mounted (`subPath`), or empty.
+    """
+
+    path: str
+    volume: str
+    directory: Path
+    part: str = ""
+
+    @property
+    def here(self) -> Path:
+        """The path here that stands for the container's."""
+        return self.directory / self.part if self.part else self.directory
+
+
+@dataclass(frozen=True)
+class Loan:
+    """A process to be run for a pod.
+
+    Attributes:
+        program: Name of the program.
+        arguments: Its arguments.
+        environment: Its environment.
+        ports: The port here for each port of the container.
+        named: Container ports by name, for Services that use names.
+        probe: URL that answers when it works, and the least path: see `Lendable.probe`.
+        differences: How it differs from the container.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    ports: Mapping[int, int]
+    named: Mapping[str, int]
+    probe: str
+    differences: tuple[Difference, ...] = field(default=())
+
+
+def container_of(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the one container of a pod whose image is lent.
+
+    Raises:
+        LoanRefusedError: There are others beside it.
+    """
+    spec = pod["spec"]
+    containers = spec["containers"]
+    if len(containers) != 1 or spec.get("initContainers"):
+        raise LoanRefusedError("the twin lends a process to a pod of one container, without init containers")
+    return containers[0]
+
+
+def concerns(pod: Mapping[str, Any]) -> bool:
+    """Say whether a pod has a container whose image is lent."""
+    return any(images.lent_program(container.get("image", "")) for container in pod["spec"]["containers"])
+
+
+def script_of(container: Mapping[str, Any]) -> tuple[str, list[str]] | None:
+    """Give the script that a container runs in place of the image's program, with its arguments, or None."""
+    program = images.lent_program(container["image"])
+    command = [*(container.get("command") or [])]
+    if not command or program is None or Path(command[0]).name in LENDABLE[program].entrypoints:
+        return None
+    return Path(command[0]).name, [*command[1:], *(container.get("args") or [])]
+
+
+def mounts_of(pod: Mapping[str, Any], container: Mapping[str, Any], directory: Path) -> list[Mount]:
+    """Give the mounts of a container. The service account's own is left out: the kubeconfig takes its place."""
+    volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}
+    return [
+        Mount(mount["mountPath"].rstrip("/"), mount["name"], directory / mount["name"], mount.get("subPath", ""))
+        for mount in container.get("volumeMounts") or []
+        if "projected" not in volumes[mount["name"]]
+    ]
+
+
+def plan(
+    pod: Mapping[str, Any],
+    container: Mapping[str, Any],
+    *,
+    executable: Path,
+    kubeconfig: Path,
+    mounts: Iterable[Mount],
+    environment: Mapping[str, str],
+    port: Callable[[str, int], int],
+) -> Loan:
+    """Work out the process for a container.
+
+    Args:
+        pod: The pod, as the API server sends it.
+        container: Its container.
+        executable: The program here.
+        kubeconfig: A kubeconfig that authenticates as the pod's service account.
+        mounts: Its mounts.
+        environment: The container's environment, references resolved.
+        port: Gives a port here for a listener's name and its own port.
+
+    Raises:
+        LoanRefusedError: The twin cannot run it.
+    """
+    program = images.lent_program(container["image"])
+    if program is None:
+        raise LoanRefusedError(f"image {container['image']} is not lent")
+    known = LENDABLE[program]
+    namespace, account = pod["metadata"]["namespace"], pod["spec"].get("serviceAccountName", "default")
+    differences = [Difference("image", container["image"], str(executable), "no image is pulled, no container runs")]
+
+    def translate(text: str) -> str:
+        for mount in sorted(mounts, key=lambda mount: -len(mount.path)):
+            text = re.sub(
+                rf"(?<![\w./-]){re.escape(mount.path)}(?=[/,:;]|$)", str(mount.here).replace("\\", r"\\"), text
+            )
+        return text
+
+    command = container.get("command") or []
+    own = [_expand(argument, environment) for argument in [*command[1:], *(container.get("args") or [])]]
+    arguments = [translate(argument) for argument in own]
+    for before, after in zip(own, arguments, strict=True):
+        if before != after:
+            flag, value, moved = before.partition("=")[0], before.partition("=")[2], after.partition("=")[2]
+            differences.append(Difference(flag, value or before, moved or after, "mounted files are here"))
+    variables = {name: translate(value) for name, value in environment.items()}
+    for name, value in variables.items():
+        if value != environment[name]:
+            differences.append(Difference(name, environment[name], value, "mounted files are here"))
+
+    ports: dict[int, int] = {}
+    probe = ""
+    for listener in known.listeners:
+        said = _value(arguments, listener.flag)
+        before = _port(said, listener.port)
+        here = port(listener.name, before)
+        ports[before] = here
+        lent = str(here) if listener.bare else f"{ADDRESS}:{here}"
+        arguments = with_flag(arguments, listener.flag, lent)
+        differences.append(Difference(listener.flag, said, lent, "all processes share one machine"))
+        if listener.name == known.probe[0]:
+            probe = f"{known.probe[1]}://{ADDRESS}:{here}{known.probe[2]}"
+    for flag, value, why in known.extra:
+        if not _value(arguments, flag):
+            text = value.format(namespace=namespace)
+            arguments = with_flag(arguments, flag, text)
+            differences.append(Difference(flag, "", text, why))
+    arguments = with_flag(arguments, "--kubeconfig", str(kubeconfig))
+    differences.append(
+        Difference(
+            "--kubeconfig", "", str(kubeconfig), f"outside a pod; a token of service account {namespace}/{account}"
+        )
+    )
+    if container.get("resources", {}).get("limits"):
+        differences.append(Difference("limits", str(container["resources"]["limits"]), "", "not enforced"))
+    named = {item["name"]: item["containerPort"] for item in container.get("ports") or [] if item.get("name")}
+    return Loan(program, tuple(arguments), variables, ports, named, probe, tuple(differences))
+
+
+def with_flag(arguments: Iterable[str], flag: str, value: str) -> list[str]:
+    """Give arguments with a flag of Go's set, however it was written before, and first when it was not there."""
+    name = flag.lstrip("-")
+    rest: list[str] = []
+    skip = False
+    for argument in arguments:
+        if skip:
+            skip = False
+            continue
+        head, equals, _ = argument.partition("=")
+        if head.startswith("-") and head.lstrip("-") == name:
+            skip = not equals
+            continue
+        rest.append(argument)
+    return [f"{flag}={value}", *rest]
+
+
+def _value(arguments: list[str], flag: str) -> str:
+    name = flag.lstrip("-")
+    for position, argument in enumerate(arguments):
+        head, equals, value = argument.partition("=")
+        if head.startswith("-") and head.lstrip("-") == name:
+            return value if equals else (arguments[position + 1] if position + 1 < len(arguments) else "")
+    return ""
+
+
+def _port(said: str, default: int) -> int:
+    digits = said.rpartition(":")[2]
+    return int(digits) if digits.isdigit() else default
+
+
+def _expand(text: str, environment: Mapping[str, str]) -> str:
+    # As the kubelet does: $(NAME) where NAME is known, $$ for a dollar sign.
+    def put(match: re.Match[str]) -> str:
+        if match[0] == "$$":
+            return "$"
+        return environment.get(match[1], match[0])
+
+    return re.sub(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)", put, text)
