@@ -1,0 +1,99 @@
+"""What all node agents of ours have in common."""
+
+from collections.abc import Iterable
+
+import pulumi
+from pulumi_kubernetes.apps.v1 import (
+    DaemonSet,
+    DaemonSetSpecArgs,
+    DaemonSetUpdateStrategyArgs,
+    RollingUpdateDaemonSetArgs,
+)
+from pulumi_kubernetes.core.v1 import (
+    CapabilitiesArgs,
+    ContainerArgs,
+    HostPathVolumeSourceArgs,
+    PodSpecArgs,
+    PodTemplateSpecArgs,
+    SecurityContextArgs,
+    VolumeArgs,
+)
+from pulumi_kubernetes.meta.v1 import LabelSelectorArgs, ObjectMetaArgs
+
+from components.placement import on_pools, tolerations
+from model.environment import Environment
+
+NAMESPACE = "gangline-system"
+# Node agents come before any workload: a node whose agent was evicted advertises no GPU.
+PRIORITY = "system-node-critical"
+
+
+def agent(
+    name: str,
+    app: str,
+    *,
+    environment: Environment,
+    pools: Iterable[str],
+    container: ContainerArgs,
+    volumes: list[VolumeArgs],
+    service_account: pulumi.Input[str] | None = None,
+    opts: pulumi.ResourceOptions | None = None,
+) -> DaemonSet:
+    """Make the DaemonSet of a node agent: on the nodes of these pools, whatever their taints, and on no others.
+
+    Args:
+        name: Logical name.
+        app: Name of the DaemonSet and value of its label `app.kubernetes.io/name`.
+        environment: The environment, for the taints.
+        pools: Pools that it must reach.
+        container: The agent.
+        volumes: Its volumes.
+        service_account: Its account; none for an agent that does not talk to the API server, which then gets no token.
+        opts: Options.
+    """
+    labels = {"app.kubernetes.io/name": app}
+    pools = list(pools)
+    return DaemonSet(
+        name,
+        metadata=ObjectMetaArgs(name=app, namespace=NAMESPACE, labels=labels),
+        spec=DaemonSetSpecArgs(
+            selector=LabelSelectorArgs(match_labels=labels),
+            update_strategy=DaemonSetUpdateStrategyArgs(
+                type="RollingUpdate",
+                # One node at a time would take hours on a large cluster; running workloads keep their devices.
+                rolling_update=RollingUpdateDaemonSetArgs(max_unavailable="10%"),
+            ),
+            template=PodTemplateSpecArgs(
+                metadata=ObjectMetaArgs(labels=labels),
+                spec=PodSpecArgs(
+                    priority_class_name=PRIORITY,
+                    service_account_name=service_account,
+                    automount_service_account_token=service_account is not None,
+                    affinity=on_pools(pools),
+                    tolerations=tolerations(environment, pools),
+                    containers=[container],
+                    volumes=volumes,
+                ),
+            ),
+        ),
+        opts=opts,
+    )
+
+
+def restricted(*, root: bool) -> SecurityContextArgs:
+    """Give the least privilege that node agents run with.
+
+    Args:
+        root: Whether it must be root, as an agent that makes a socket in the kubelet's folder does.
+    """
+    return SecurityContextArgs(
+        allow_privilege_escalation=False,
+        read_only_root_filesystem=True,
+        capabilities=CapabilitiesArgs(drop=["ALL"]),
+        run_as_non_root=None if root else True,
+    )
+
+
+def host_path(name: str, path: str, kind: str | None = None) -> VolumeArgs:
+    """Give a volume for a path of the node."""
+    return VolumeArgs(name=name, host_path=HostPathVolumeSourceArgs(path=path, type=kind))

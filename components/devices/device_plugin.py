@@ -1,0 +1,92 @@
+"""The NVIDIA device plugin, which tells each kubelet how many GPUs it has."""
+
+import hashlib
+
+import pulumi
+import yaml
+from pulumi_kubernetes.apps.v1 import DaemonSet
+from pulumi_kubernetes.core.v1 import (
+    ConfigMap,
+    ConfigMapVolumeSourceArgs,
+    ContainerArgs,
+    EnvVarArgs,
+    ResourceRequirementsArgs,
+    VolumeArgs,
+    VolumeMountArgs,
+)
+from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
+
+from components.devices.agent import NAMESPACE, agent, host_path, restricted
+from model import agents, devices
+from model.environment import Environment
+from model.releases import Upstream
+
+APP = "nvidia-device-plugin"
+_KUBELET = "/var/lib/kubelet/device-plugins"
+_CONFIG = "/config"
+_FILE = "config.yaml"
+
+
+@pulumi.type_token("gangline:index:DevicePlugin")
+class DevicePlugin(pulumi.ComponentResource):
+    """One DaemonSet per sharing plan, each on the pools that have that plan.
+
+    The plugin decides per node, and on an existing cluster nobody may label nodes for it: the pools' own label selects
+    the plan. So a plan has no default that a forgotten label could fall back to.
+    """
+
+    def __init__(
+        self, name: str, *, environment: Environment, upstream: Upstream, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__(pulumi.get_type_token(type(self)), name, {"version": upstream.version}, opts)
+        plans: dict[str, list[str]] = {}
+        for pool in agents.gpu_pools(environment):
+            plans.setdefault(devices.configuration_name(environment.pools[pool]), []).append(pool)
+        for plan, pools in plans.items():
+            self._plan(f"{name}-{plan}", plan, pools, environment, upstream)
+        self.register_outputs({"plans": plans})
+
+    def _plan(self, name: str, plan: str, pools: list[str], environment: Environment, upstream: Upstream) -> DaemonSet:
+        text = yaml.safe_dump(devices.device_plugin_configuration(environment.pools[pools[0]]), sort_keys=False)
+        # The plugin reads its file once. A name that changes with the content makes a change roll the DaemonSet.
+        config = ConfigMap(
+            f"{name}-config",
+            metadata=ObjectMetaArgs(
+                name=f"{APP}-{plan}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", namespace=NAMESPACE
+            ),
+            immutable=True,
+            data={_FILE: text},
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        container = ContainerArgs(
+            name=APP,
+            image=upstream.images["plugin"],
+            image_pull_policy="IfNotPresent",
+            command=["nvidia-device-plugin"],
+            env=[
+                EnvVarArgs(name="CONFIG_FILE", value=f"{_CONFIG}/{_FILE}"),
+                # It asks for no GPU, so the container runtime would hide them all from it.
+                EnvVarArgs(name="NVIDIA_VISIBLE_DEVICES", value="all"),
+                EnvVarArgs(name="NVIDIA_DRIVER_CAPABILITIES", value="compute,utility"),
+            ],
+            security_context=restricted(root=True),
+            resources=ResourceRequirementsArgs(
+                requests={"cpu": "50m", "memory": "128Mi"}, limits={"memory": "256Mi"}
+            ),
+            volume_mounts=[
+                VolumeMountArgs(name="kubelet", mount_path=_KUBELET),
+                VolumeMountArgs(name="config", mount_path=_CONFIG, read_only=True),
+            ],
+        )
+        return agent(
+            name,
+            f"{APP}-{plan}",
+            environment=environment,
+            pools=pools,
+            container=container,
+            volumes=[
+                host_path("kubelet", _KUBELET, "Directory"),
+                VolumeArgs(name="config", config_map=ConfigMapVolumeSourceArgs(name=config.metadata.name)),
+            ],
+            opts=pulumi.ResourceOptions(parent=self),
+        )

@@ -1,0 +1,171 @@
+"""Ray clusters as gangs."""
+
+import pulumi
+from pulumi_kubernetes.apiextensions import CustomResource
+from pulumi_kubernetes.core.v1 import (
+    CapabilitiesArgs,
+    ContainerArgs,
+    ContainerPortArgs,
+    EnvVarArgs,
+    PodSpecArgs,
+    PodTemplateSpecArgs,
+    ResourceRequirementsArgs,
+    SeccompProfileArgs,
+    SecurityContextArgs,
+)
+from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
+
+from components.placement import tolerations
+from model import nodes, ray, topology
+from model.environment import Environment
+from model.nodes import POOL_LABEL
+from model.pools import Size
+from model.ray import RayCluster as Declared
+
+WORKERS = "workers"
+"""Name of the one worker group."""
+
+
+@pulumi.type_token("gangline:index:RayCluster")
+class RayCluster(pulumi.ComponentResource):
+    """A Ray cluster that is placed as a whole or not at all.
+
+    Queue, priority and topology are labels, which KubeRay copies to the gang's PodGroup when it makes it and never
+    again: so a change of labels replaces the cluster. `up` waits until all pods have been ready once. KubeRay accepts
+    any specification and complains in events; the engine shows those while it waits.
+    """
+
+    pod_group: str
+    """Name of the gang's PodGroup."""
+
+    def __init__(
+        self, name: str, *, environment: Environment, cluster: str, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__(pulumi.get_type_token(type(self)), name, {"cluster": cluster}, opts)
+        declared = environment.ray.clusters[cluster]
+        self.pod_group = f"ray-{cluster}-pg"
+        CustomResource(
+            f"{name}-cluster",
+            api_version="ray.io/v1",
+            kind="RayCluster",
+            metadata=ObjectMetaArgs(
+                name=cluster,
+                namespace=declared.namespace,
+                labels=_labels(environment, declared),
+                annotations={"pulumi.com/waitFor": "condition=RayClusterProvisioned"},
+            ),
+            spec=_spec(environment, declared),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                replace_on_changes=["metadata.labels"],
+                # The name is given, so the new cluster cannot stand beside the old one.
+                delete_before_replace=True,
+                # Images of 10 GB and more are pulled on every node.
+                custom_timeouts=pulumi.CustomTimeouts(create="20m", update="20m", delete="5m"),
+            ),
+        )
+        self.register_outputs({"pod_group": self.pod_group})
+
+
+def _labels(environment: Environment, cluster: Declared) -> dict[str, str]:
+    labels = {"volcano.sh/queue-name": cluster.queue}
+    if cluster.priority:
+        labels["ray.io/priority-class-name"] = cluster.priority
+    if cluster.within:
+        level = next(level for level in topology.levels(environment) if level.name == cluster.within.level)
+        labels["volcano.sh/network-topology-mode"] = cluster.within.mode
+        labels["volcano.sh/network-topology-highest-tier-allowed"] = str(level.tier)
+    return labels
+
+
+def _spec(environment: Environment, cluster: Declared) -> dict[str, object]:
+    autoscaled = isinstance(cluster.workers.count, Size)
+    return {
+        "rayVersion": cluster.ray,
+        **({"enableInTreeAutoscaling": True} if autoscaled else {}),
+        # Otherwise a changed pod template changes nothing until somebody deletes the pods.
+        "upgradeStrategy": {"type": "Recreate"},
+        "headGroupSpec": {
+            # The head only leads: work on it would be work without GPUs.
+            "rayStartParams": {"num-cpus": "0", "dashboard-host": "0.0.0.0"},  # noqa: S104 -- within the pod network
+            "template": _pod(environment, cluster, _head(cluster)),
+        },
+        "workerGroupSpecs": [
+            {
+                "groupName": WORKERS,
+                "rayStartParams": {},
+                **_replicas(cluster.workers.count),
+                "template": _pod(environment, cluster, _worker(environment, cluster)),
+            }
+        ],
+    }
+
+
+def _replicas(count: int | Size) -> dict[str, int]:
+    if isinstance(count, Size):
+        # No `replicas`: the number belongs to Ray's autoscaler, and each `up` would set it back.
+        return {"minReplicas": count.min, "maxReplicas": count.max}
+    # All three: what is left out counts as 0 in the gang's resources.
+    return {"replicas": count, "minReplicas": count, "maxReplicas": count}
+
+
+def _pod(environment: Environment, cluster: Declared, container: ContainerArgs) -> PodTemplateSpecArgs:
+    return PodTemplateSpecArgs(
+        spec=PodSpecArgs(
+            node_selector={POOL_LABEL: cluster.pool},
+            tolerations=tolerations(environment, [cluster.pool]),
+            # KubeRay's label alone reaches the PodGroup but not the pods.
+            priority_class_name=cluster.priority,
+            # Ray's second autoscaler, the default since Ray 2.47, makes new pods itself and refuses any other policy.
+            restart_policy="Never" if isinstance(cluster.workers.count, Size) else None,
+            containers=[container],
+        )
+    )
+
+
+def _head(cluster: Declared) -> ContainerArgs:
+    return _container(
+        "ray-head",
+        cluster,
+        {"cpu": str(cluster.head.cpu), "memory": str(cluster.head.memory)},
+        # The image says "all", so a container that asked for no GPU would see every GPU of the node.
+        env=[EnvVarArgs(name="NVIDIA_VISIBLE_DEVICES", value="void")],
+        ports=[
+            ContainerPortArgs(name="gcs", container_port=6379),
+            ContainerPortArgs(name="dashboard", container_port=8265),
+            ContainerPortArgs(name="client", container_port=10001),
+        ],
+    )
+
+
+def _worker(environment: Environment, cluster: Declared) -> ContainerArgs:
+    amounts = {"cpu": str(cluster.workers.cpu), "memory": str(cluster.workers.memory)}
+    resource = nodes.gpu_resource(environment.pools[cluster.pool])
+    if cluster.workers.gpus and resource:
+        amounts[resource] = str(cluster.workers.gpus)
+        return _container("ray-worker", cluster, amounts)
+    return _container("ray-worker", cluster, amounts, env=[EnvVarArgs(name="NVIDIA_VISIBLE_DEVICES", value="void")])
+
+
+def _container(
+    name: str,
+    cluster: Declared,
+    amounts: dict[str, str],
+    *,
+    env: list[EnvVarArgs] | None = None,
+    ports: list[ContainerPortArgs] | None = None,
+) -> ContainerArgs:
+    return ContainerArgs(
+        name=name,
+        image=ray.image(cluster),
+        image_pull_policy="IfNotPresent",
+        env=env,
+        ports=ports,
+        # Requests equal limits: queue and gang are counted in requests, and a node's cores are promised once.
+        resources=ResourceRequirementsArgs(requests=amounts, limits=amounts),
+        security_context=SecurityContextArgs(
+            allow_privilege_escalation=False,
+            capabilities=CapabilitiesArgs(drop=["ALL"]),
+            seccomp_profile=SeccompProfileArgs(type="RuntimeDefault"),
+        ),
+    )

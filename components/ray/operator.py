@@ -1,0 +1,222 @@
+"""The Ray operator."""
+
+import pulumi
+from pulumi_kubernetes.apps.v1 import Deployment, DeploymentSpecArgs, DeploymentStrategyArgs
+from pulumi_kubernetes.core.v1 import (
+    CapabilitiesArgs,
+    ContainerArgs,
+    ContainerPortArgs,
+    HTTPGetActionArgs,
+    Namespace,
+    PodSecurityContextArgs,
+    PodSpecArgs,
+    PodTemplateSpecArgs,
+    ProbeArgs,
+    ResourceRequirementsArgs,
+    SeccompProfileArgs,
+    SecurityContextArgs,
+    ServiceAccount,
+)
+from pulumi_kubernetes.helm.v3 import Release
+from pulumi_kubernetes.meta.v1 import LabelSelectorArgs, ObjectMetaArgs
+from pulumi_kubernetes.rbac.v1 import (
+    ClusterRole,
+    ClusterRoleBinding,
+    PolicyRuleArgs,
+    Role,
+    RoleBinding,
+    RoleRefArgs,
+    SubjectArgs,
+)
+
+from components.crds.source import chart_without_definitions
+from components.placement import beside_gpus
+from components.sources import SourceError, Sources, documents
+from model.environment import Environment
+from model.releases import Upstream
+
+NAMESPACE = "kuberay-system"
+APP = "kuberay-operator"
+_RBAC = "rbac.authorization.k8s.io"
+# 500 MB hold about 500 Ray pods (the operator's own manager.yaml), and 100m of a core starves it well before that.
+_RESOURCES = {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"memory": "1Gi"}}
+_ROLE = "rbac/role.yaml"
+
+
+@pulumi.type_token("gangline:index:RayOperator")
+class RayOperator(pulumi.ComponentResource):
+    """KubeRay's operator, with Volcano as its batch scheduler.
+
+    From its chart, or from the manifests of its repository (the folder `ray-operator/config`), whichever the source
+    is. Without `--batch-scheduler` the queue label of a Ray cluster would do nothing. The kinds PodGroup and RayCluster
+    must exist before: make it depend on the definitions and on Volcano.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        environment: Environment,
+        upstream: Upstream,
+        sources: Sources,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__(pulumi.get_type_token(type(self)), name, {"version": upstream.version}, opts)
+        namespace = Namespace(
+            f"{name}-namespace",
+            metadata=ObjectMetaArgs(name=NAMESPACE, labels={"pod-security.kubernetes.io/enforce": "baseline"}),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self._environment = environment
+        self._inside = pulumi.ResourceOptions(parent=self, depends_on=[namespace])
+        folder = sources.folder(upstream)
+        if folder is not None and (folder / "Chart.yaml").is_file() or upstream.source.startswith(("https://", "oci://")):
+            self._release(name, upstream, sources)
+        else:
+            self._manifests(name, upstream, sources)
+        self.register_outputs({})
+
+    def _release(self, name: str, upstream: Upstream, sources: Sources) -> None:
+        affinity, tolerations = beside_gpus(self._environment)
+        repository, _, tag = upstream.images["operator"].rpartition(":")
+        Release(
+            f"{name}-release",
+            name=APP,
+            chart=chart_without_definitions(upstream, sources),
+            version=upstream.version,
+            namespace=NAMESPACE,
+            skip_crds=True,
+            atomic=True,
+            cleanup_on_fail=True,
+            max_history=5,
+            timeout=600,
+            values={
+                "image": {"repository": repository, "tag": tag},
+                "batchScheduler": {"name": "volcano"},
+                "resources": _RESOURCES,
+                "tolerations": tolerations,
+                **({"affinity": affinity} if affinity else {}),
+            },
+            opts=self._inside,
+        )
+
+    def _manifests(self, name: str, upstream: Upstream, sources: Sources) -> None:
+        account = ServiceAccount(
+            f"{name}-account", metadata=ObjectMetaArgs(name=APP, namespace=NAMESPACE), opts=self._inside
+        )
+        subject = SubjectArgs(kind="ServiceAccount", name=APP, namespace=NAMESPACE)
+        role = ClusterRole(
+            f"{name}-role", metadata=ObjectMetaArgs(name=APP), rules=_rules(upstream, sources), opts=self._inside
+        )
+        binding = ClusterRoleBinding(
+            f"{name}-binding",
+            metadata=ObjectMetaArgs(name=APP),
+            role_ref=RoleRefArgs(api_group=_RBAC, kind="ClusterRole", name=APP),
+            subjects=[subject],
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[role]),
+        )
+        election = f"{APP}-leader-election"
+        lease = Role(
+            f"{name}-election-role",
+            metadata=ObjectMetaArgs(name=election, namespace=NAMESPACE),
+            rules=[
+                PolicyRuleArgs(
+                    api_groups=["coordination.k8s.io"], resources=["leases"], verbs=["create", "get", "list", "update"]
+                ),
+                PolicyRuleArgs(api_groups=[""], resources=["events"], verbs=["create"]),
+            ],
+            opts=self._inside,
+        )
+        election_binding = RoleBinding(
+            f"{name}-election-binding",
+            metadata=ObjectMetaArgs(name=election, namespace=NAMESPACE),
+            role_ref=RoleRefArgs(api_group=_RBAC, kind="Role", name=election),
+            subjects=[subject],
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[lease]),
+        )
+        self._deployment(
+            name,
+            upstream,
+            account,
+            pulumi.ResourceOptions(parent=self, depends_on=[binding, election_binding]),
+        )
+
+    def _deployment(
+        self, name: str, upstream: Upstream, account: ServiceAccount, opts: pulumi.ResourceOptions
+    ) -> None:
+        affinity, tolerations = beside_gpus(self._environment)
+        labels = {"app.kubernetes.io/name": APP}
+        alive = ProbeArgs(
+            http_get=HTTPGetActionArgs(path="/metrics", port="http"), initial_delay_seconds=10, failure_threshold=5
+        )
+        Deployment(
+            name,
+            metadata=ObjectMetaArgs(name=APP, namespace=NAMESPACE, labels=labels),
+            spec=DeploymentSpecArgs(
+                replicas=1,
+                strategy=DeploymentStrategyArgs(type="Recreate"),
+                selector=LabelSelectorArgs(match_labels=labels),
+                template=PodTemplateSpecArgs(
+                    metadata=ObjectMetaArgs(labels=labels),
+                    spec=PodSpecArgs(
+                        service_account_name=account.metadata.name,
+                        security_context=PodSecurityContextArgs(
+                            run_as_non_root=True, seccomp_profile=SeccompProfileArgs(type="RuntimeDefault")
+                        ),
+                        affinity=affinity,
+                        tolerations=tolerations,
+                        containers=[
+                            ContainerArgs(
+                                name=APP,
+                                image=upstream.images["operator"],
+                                image_pull_policy="IfNotPresent",
+                                command=["/manager"],
+                                args=["--batch-scheduler=volcano"],
+                                ports=[ContainerPortArgs(name="http", container_port=8080)],
+                                liveness_probe=alive,
+                                readiness_probe=alive,
+                                security_context=SecurityContextArgs(
+                                    allow_privilege_escalation=False,
+                                    read_only_root_filesystem=True,
+                                    capabilities=CapabilitiesArgs(drop=["ALL"]),
+                                ),
+                                resources=ResourceRequirementsArgs(**_RESOURCES),
+                            )
+                        ],
+                    ),
+                ),
+            ),
+            opts=opts,
+        )
+
+
+def _rules(upstream: Upstream, sources: Sources) -> list[PolicyRuleArgs]:
+    """Give the operator's permissions: its own manifest's, which change with its version, and Volcano's groups.
+
+    The manifest leaves out PodGroups, which the chart adds when a batch scheduler is chosen; so does this.
+    """
+    groups = PolicyRuleArgs(
+        api_groups=["scheduling.volcano.sh"],
+        resources=["podgroups"],
+        verbs=["create", "delete", "get", "list", "update", "watch"],
+    )
+    folder = sources.folder(upstream)
+    if folder is None:
+        return [groups]
+    file = folder / _ROLE
+    if not file.is_file():
+        raise SourceError(
+            f"{upstream.product}: {upstream.source} is neither a chart (Chart.yaml) nor the operator's manifests ({_ROLE})"
+        )
+    own = [
+        PolicyRuleArgs(
+            api_groups=rule["apiGroups"],
+            resources=rule["resources"],
+            resource_names=rule.get("resourceNames"),
+            verbs=rule["verbs"],
+        )
+        for role in documents(file)
+        if role["kind"] == "ClusterRole"
+        for rule in role["rules"]
+    ]
+    return [*own, groups]

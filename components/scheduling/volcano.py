@@ -1,0 +1,105 @@
+"""Volcano, by its own chart, with the configuration that the document implies."""
+
+import pulumi
+import yaml
+from pulumi_kubernetes.admissionregistration.v1 import ValidatingWebhookConfigurationPatch
+from pulumi_kubernetes.core.v1 import Namespace
+from pulumi_kubernetes.helm.v3 import Release
+from pulumi_kubernetes.meta.v1 import ObjectMetaArgs, ObjectMetaPatchArgs
+
+from components.crds.source import chart_without_definitions
+from components.placement import beside_gpus
+from components.sources import Sources
+from model import volcano
+from model.environment import Environment
+from model.releases import Upstream
+
+NAMESPACE = "volcano-system"
+RELEASE = "volcano"
+
+# The chart's own list and /podgroups/mutate, which gives workloads the default queue that their namespace names.
+_ADMISSIONS = (
+    "/jobs/mutate,/jobs/validate,/podgroups/mutate,/podgroups/validate,/queues/mutate,/queues/validate,"
+    "/hypernodes/validate,/cronjobs/validate"
+)
+# A fixed name in the chart (templates/webhooks.yaml).
+_QUEUE_WEBHOOK = "volcano-admission-service-queues-validate"
+
+
+@pulumi.type_token("gangline:index:Volcano")
+class Volcano(pulumi.ComponentResource):
+    """The scheduler, its controllers and its admission webhooks.
+
+    A helm Release and not rendered objects, since the chart makes the webhooks' certificate in a hook. What depends on
+    this component may write queues: it is complete when the queue webhook has its certificate.
+    """
+
+    namespace: pulumi.Output[str]
+    """The namespace that it runs in."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        environment: Environment,
+        upstream: Upstream,
+        sources: Sources,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__(pulumi.get_type_token(type(self)), name, {"version": upstream.version}, opts)
+        namespace = Namespace(
+            f"{name}-namespace",
+            metadata=ObjectMetaArgs(name=NAMESPACE, labels={"pod-security.kubernetes.io/enforce": "baseline"}),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.namespace = namespace.metadata.apply(lambda metadata: metadata.name or NAMESPACE)
+        release = Release(
+            f"{name}-release",
+            name=RELEASE,
+            chart=chart_without_definitions(upstream, sources),
+            version=upstream.version,
+            namespace=NAMESPACE,
+            skip_crds=True,
+            # A first install that fails would otherwise leave its name "still in use" for every later run.
+            atomic=True,
+            cleanup_on_fail=True,
+            max_history=5,
+            timeout=600,
+            values=_values(environment, upstream),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[namespace]),
+        )
+        # Helm is done when the pods run, but the webhook manager writes its certificate into this object only after
+        # that, and until then the API server refuses every queue and job.
+        ValidatingWebhookConfigurationPatch(
+            f"{name}-webhook",
+            metadata=ObjectMetaPatchArgs(
+                name=_QUEUE_WEBHOOK,
+                annotations={"pulumi.com/waitFor": "jsonpath={.webhooks[0].clientConfig.caBundle}"},
+            ),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[release]),
+        )
+        self.register_outputs({"namespace": self.namespace})
+
+
+def _values(environment: Environment, upstream: Upstream) -> dict[str, object]:
+    affinity, tolerations = beside_gpus(environment)
+    custom: dict[str, object] = {
+        # Text, as the chart pastes it into a block.
+        "scheduler_config_override": yaml.safe_dump(volcano.scheduler_configuration(environment), sort_keys=False),
+        # A mapping: text would become text inside the configuration, which the controller then ignores.
+        "controller_config_override": volcano.controller_configuration(environment),
+        "enabled_admissions": _ADMISSIONS,
+    }
+    if affinity is not None:
+        custom["default_affinity"] = affinity
+    if tolerations:
+        custom["default_tolerations"] = tolerations
+    return {
+        "basic": {
+            "image_registry": upstream.images["registry"],
+            "image_tag_version": upstream.images["tag"],
+            # "Always" would make every restart depend on the registry.
+            "image_pull_policy": "IfNotPresent",
+        },
+        "custom": custom,
+    }

@@ -1,0 +1,67 @@
+"""A team on the cluster."""
+
+import pulumi
+from pulumi_kubernetes.core.v1 import Namespace, ResourceQuota, ResourceQuotaSpecArgs
+from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
+from pulumi_kubernetes.rbac.v1 import RoleBinding, RoleRefArgs, SubjectArgs
+
+from model import tenants
+from model.environment import Environment
+from model.tenants import Tenant as Declared
+
+QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
+TENANT_LABEL = "gangline.dev/tenant"
+
+
+@pulumi.type_token("gangline:index:Tenant")
+class Tenant(pulumi.ComponentResource):
+    """The namespaces of a team, with a ceiling on what each may request and the team's groups bound to roles in it."""
+
+    namespaces: dict[str, Namespace]
+    """Namespaces by name."""
+
+    def __init__(
+        self, name: str, *, environment: Environment, tenant: str, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__(pulumi.get_type_token(type(self)), name, {"tenant": tenant}, opts)
+        declared = environment.tenants[tenant]
+        self.namespaces = {}
+        for namespace in declared.namespaces:
+            made = Namespace(
+                f"{name}-{namespace}",
+                metadata=ObjectMetaArgs(
+                    name=namespace,
+                    labels={TENANT_LABEL: tenant},
+                    annotations={QUEUE_ANNOTATION: declared.default_queue} if declared.default_queue else None,
+                ),
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            self.namespaces[namespace] = made
+            inside = pulumi.ResourceOptions(parent=self, depends_on=[made])
+            self._quota(f"{name}-{namespace}", namespace, environment, declared, inside)
+            self._roles(f"{name}-{namespace}", namespace, declared, inside)
+        self.register_outputs({"namespaces": list(self.namespaces)})
+
+    def _quota(
+        self, name: str, namespace: str, environment: Environment, declared: Declared, opts: pulumi.ResourceOptions
+    ) -> None:
+        hard = tenants.quota(environment, declared)
+        if hard:
+            ResourceQuota(
+                f"{name}-quota",
+                metadata=ObjectMetaArgs(name="tenant", namespace=namespace),
+                spec=ResourceQuotaSpecArgs(hard=hard),
+                opts=opts,
+            )
+
+    def _roles(self, name: str, namespace: str, declared: Declared, opts: pulumi.ResourceOptions) -> None:
+        for role, groups in sorted(declared.groups.items()):
+            RoleBinding(
+                f"{name}-{role}",
+                metadata=ObjectMetaArgs(name=f"tenant-{role}", namespace=namespace),
+                role_ref=RoleRefArgs(api_group="rbac.authorization.k8s.io", kind="ClusterRole", name=role),
+                subjects=[
+                    SubjectArgs(api_group="rbac.authorization.k8s.io", kind="Group", name=group) for group in sorted(groups)
+                ],
+                opts=opts,
+            )

@@ -1,0 +1,1 @@
+"""Typed stacks that join components, and the environments: `Pulumi.<environment>.yaml`."""

@@ -1,0 +1,156 @@
+"""The platform: everything that makes a plain cluster a GPU cluster."""
+
+import pulumi
+from pulumi_kubernetes.core.v1 import Namespace
+from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
+
+from components.crds.definitions import CustomResourceDefinitions
+from components.devices.agent import NAMESPACE as AGENTS
+from components.devices.device_plugin import DevicePlugin
+from components.devices.node_features import NodeFeatures
+from components.kubernetes.provider import provider
+from components.ray.cluster import RayCluster
+from components.ray.operator import RayOperator
+from components.scheduling.hypernodes import HyperNodes
+from components.scheduling.queues import Queues
+from components.scheduling.volcano import Volcano
+from components.sources import Sources
+from components.tenants.tenant import Tenant
+from model import agents
+from model.environment import Environment
+from model.releases import upstream
+
+
+@pulumi.type_token("gangline:index:Platform")
+class Platform(pulumi.ComponentResource):
+    """The software of a GPU cluster, from one document.
+
+    Its own inputs are that document: there policies read what a person declared, from a preview or from a saved state.
+
+    Order: definitions, Volcano, queues, Ray operator, namespaces, Ray clusters; `destroy` goes the other way. Namespaces
+    come after the operators so that they go before them: whatever people made in a namespace still finds the
+    operator that clears its finalizers.
+    """
+
+    def __init__(
+        self, name: str, *, environment: Environment, sources: Sources, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        document = environment.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        super().__init__(pulumi.get_type_token(type(self)), name, {"environment": document}, opts)
+        self._name = name
+        self._environment = environment
+        self._sources = sources
+        inside = pulumi.ResourceOptions(parent=self)
+        self._kubernetes = provider(f"{name}-kubernetes", environment.cluster, opts=inside)
+        # What a destroy leaves behind on purpose, the next `up` owns again.
+        self._adopting = provider(f"{name}-adopting", environment.cluster, adopt=True, opts=inside)
+        self._devices()
+        scheduling = self._scheduling()
+        operator = self._ray_operator(scheduling)
+        tenants = self._tenants([*scheduling, operator])
+        self._ray_clusters([*scheduling, operator], tenants)
+        self.register_outputs({})
+
+    def _child(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
+        return pulumi.ResourceOptions(parent=self, providers=[self._kubernetes], depends_on=list(depends_on))
+
+    def _definitions(self, product: str, name: str) -> CustomResourceDefinitions:
+        return CustomResourceDefinitions(
+            f"{self._name}-{name}",
+            upstream=upstream(self._environment, product),
+            sources=self._sources,
+            opts=pulumi.ResourceOptions(parent=self, providers=[self._adopting]),
+        )
+
+    def _devices(self) -> None:
+        if not agents.gpu_pools(self._environment):
+            return
+        definitions = self._definitions("node-feature-discovery", "node-feature-definitions")
+        namespace = Namespace(
+            f"{self._name}-agents-namespace",
+            metadata=ObjectMetaArgs(
+                # Node agents mount folders of the node, which the milder levels forbid.
+                name=AGENTS,
+                labels={"pod-security.kubernetes.io/enforce": "privileged"},
+            ),
+            opts=pulumi.ResourceOptions(parent=self, provider=self._kubernetes),
+        )
+        NodeFeatures(
+            f"{self._name}-node-features",
+            environment=self._environment,
+            upstream=upstream(self._environment, "node-feature-discovery"),
+            opts=self._child(definitions, namespace),
+        )
+        DevicePlugin(
+            f"{self._name}-device-plugin",
+            environment=self._environment,
+            upstream=upstream(self._environment, "nvidia-device-plugin"),
+            opts=self._child(namespace),
+        )
+
+    def _scheduling(self) -> list[pulumi.Resource]:
+        definitions = self._definitions("volcano", "volcano-definitions")
+        volcano = Volcano(
+            f"{self._name}-volcano",
+            environment=self._environment,
+            upstream=upstream(self._environment, "volcano"),
+            sources=self._sources,
+            opts=self._child(definitions),
+        )
+        made: list[pulumi.Resource] = [
+            Queues(f"{self._name}-queues", environment=self._environment, opts=self._child(volcano))
+        ]
+        if self._environment.topology.racks:
+            made.append(
+                HyperNodes(f"{self._name}-hypernodes", environment=self._environment, opts=self._child(volcano))
+            )
+        return made
+
+    def _ray_operator(self, scheduling: list[pulumi.Resource]) -> RayOperator:
+        definitions = self._definitions("kuberay", "ray-definitions")
+        return RayOperator(
+            f"{self._name}-ray-operator",
+            environment=self._environment,
+            upstream=upstream(self._environment, "kuberay"),
+            sources=self._sources,
+            opts=self._child(definitions, *scheduling),
+        )
+
+    def _tenants(self, after: list[pulumi.Resource]) -> dict[str, Tenant]:
+        return {
+            tenant: Tenant(
+                f"{self._name}-tenant-{tenant}",
+                environment=self._environment,
+                tenant=tenant,
+                opts=self._child(*after),
+            )
+            for tenant in self._environment.tenants
+        }
+
+    def _ray_clusters(self, after: list[pulumi.Resource], tenants: dict[str, Tenant]) -> None:
+        owner = {
+            namespace: tenant
+            for tenant, declared in self._environment.tenants.items()
+            for namespace in declared.namespaces
+        }
+        for cluster, declared in self._environment.ray.clusters.items():
+            RayCluster(
+                f"{self._name}-ray-{cluster}",
+                environment=self._environment,
+                cluster=cluster,
+                opts=self._child(*after, tenants[owner[declared.namespace]]),
+            )
+
+
+def deploy(environment: Environment, sources: Sources | None = None) -> Platform:
+    """Make the platform of an environment, and export what people look for after an `up`."""
+    platform = Platform("platform", environment=environment, sources=sources or Sources())
+    pulumi.export("cluster", {"name": environment.cluster.name, "context": environment.cluster.context})
+    pulumi.export(
+        "rayClusters",
+        {
+            name: {"namespace": cluster.namespace, "queue": cluster.queue, "podGroup": f"ray-{name}-pg"}
+            for name, cluster in environment.ray.clusters.items()
+        },
+    )
+    return platform

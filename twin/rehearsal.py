@@ -1,0 +1,92 @@
+"""The stack in process, without an engine and without a cluster: what an `up` would ask for.
+
+Takes a second or two, so it is shown while tools are still being built, and the tests run it for every environment.
+"""
+
+import logging
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pulumi
+from pulumi.runtime.settings import get_root_resource
+
+from components.sources import Sources
+from stacks.platform import deploy
+from twin.errors import TwinError
+from twin.monitor import Resource, StrictMonitor
+
+if TYPE_CHECKING:
+    from model.environment import Environment
+
+__all__ = ["Rehearsal", "RehearsalError", "Resource", "rehearse"]
+
+PROJECT = "gangline"
+
+
+class RehearsalError(TwinError):
+    """The program registers what the engine, a provider or the next `up` would trip over: a mistake in our code."""
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What an `up` of an environment would ask the engine for.
+
+    Attributes:
+        resources: All resources, parents before children, brothers and sisters by name.
+        outputs: The stack's outputs, as far as they are known before.
+    """
+
+    resources: tuple[Resource, ...]
+    outputs: Mapping[str, Any]
+
+
+def rehearse(environment: "Environment", *, stack: str, sources: Sources | None = None) -> Rehearsal:
+    """Run the stack of an environment under the strict monitor.
+
+    Args:
+        environment: The checked document.
+        stack: Name of the stack, for the URNs.
+        sources: Where upstream charts are; nothing is downloaded and what is missing is no error.
+
+    Raises:
+        RehearsalError: The monitor complains.
+    """
+    monitor = StrictMonitor()
+    with _strict_outputs():
+        pulumi.runtime.set_mocks(monitor.mocks, project=PROJECT, stack=stack, preview=True, monitor=monitor, logger=_quiet())
+
+        @pulumi.runtime.test
+        def run() -> None:
+            deploy(environment, sources or Sources(rehearsal=True))
+
+        run()
+    complaints = monitor.complaints()
+    if complaints:
+        raise RehearsalError("the program is not sound:\n" + "\n".join(f"  {each}" for each in complaints))
+    root = get_root_resource()
+    return Rehearsal(monitor.recorded(), dict(root.outputs) if root else {})
+
+
+@contextmanager
+def _strict_outputs() -> Iterator[None]:
+    """Make the SDK raise where an Output is used as text, instead of handing out a warning as the value."""
+    name = "PULUMI_ERROR_OUTPUT_STRING"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def _quiet() -> logging.Logger:
+    logger = logging.getLogger("gangline.rehearsal")
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger
