@@ -1,6 +1,6 @@
 """`pulumi up` starts here: load the environment, build its stack."""
 
 from stacks.load import environment
-from stacks.platform import Platform
+from stacks.platform import deploy
 
-Platform("platform", environment())
+deploy(environment())

@@ -17,8 +17,8 @@ def check(
     """
     from . import describing, rendering
 
-    loaded = rendering.load(environment)
-    typer.echo(f"{environments.file(environment)}: sound ({describing.line(loaded.environment)})")
+    described = describing.line(rendering.load(environment))
+    typer.echo(f"{environments.file(environment)}: sound ({described})")
 
 
 def schema() -> None:

@@ -1,13 +1,12 @@
 """The twin as the command line uses it: tools, control plane, nodes and the engine's own house, made ready in order."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from model.nodes import node_offers
-from rich.table import Table
-
 from model.environment import Environment
-from twin import CONTEXT, Twin, tools
+from model.nodes import node_offers
+from twin import host, tools
+from twin.cluster import Twin
+from twin.paths import CONTEXT
 
 from . import recovery
 from .engine import Engine
@@ -15,6 +14,8 @@ from .environments import ROOT
 from .output import console
 
 STATE = ROOT / ".twin"
+SOURCES = ("volcano-chart", "kuberay-operator", "node-feature-discovery")
+"""Upstream charts and manifests that the environment `twin` names as `.twin/sources/<name>`."""
 
 
 def lives_in_twin(environment: Environment) -> bool:
@@ -22,18 +23,25 @@ def lives_in_twin(environment: Environment) -> bool:
     return environment.cluster.context == CONTEXT
 
 
-def programs() -> Mapping[str, Path]:
+def programs() -> dict[str, Path]:
     """Give every program that the twin runs; what is missing is fetched or built, with progress.
 
     Raises:
         ToolError: A tool cannot be had; the text says which way failed and what to do.
     """
-    return tools.ensure(tools.load_tools(), console=console)
+    with tools.shown_on(console) as progress:
+        found = tools.ensure(progress=progress)
+        for name in SOURCES:
+            tools.materialise(name, STATE / "sources", progress)
+        return found | {folder.name: folder / host.NAME for folder in host.folders_for_path(found["pulumi"], progress)}
 
 
 def twin() -> Twin:
-    """Give the twin of this checkout, running or not."""
-    return Twin(STATE, tools.installed())
+    """Give the twin of this checkout as it is, running or not."""
+    here = {}
+    for tool in tools.load_tools().values():
+        here |= tools.status(tool).programs
+    return Twin(STATE, here)
 
 
 def ready(stack: str, environment: Environment) -> Engine:
@@ -41,26 +49,19 @@ def ready(stack: str, environment: Environment) -> Engine:
 
     A lock or a half-made release that a killed run of this checkout left behind is cleared.
     """
-    local = Twin(STATE, programs())
-    local.start(console=console)
-    local.apply_nodes(node_offers(environment))
+    local = start(environment)
     engine = Engine.of_twin(local.environment())
     recovery.recover(engine, stack, local.client())
     return engine
 
 
-def show_status(local: Twin) -> None:
-    """Print processes, memory, nodes and differences."""
-    status = local.status()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("process", "pid", "memory", "ports", "health"):
-        table.add_column(title)
-    for process in status.processes:
-        table.add_row(
-            process.name,
-            str(process.pid or "-"),
-            f"{process.pss // 2**20} MiB",
-            ", ".join(map(str, process.ports)),
-            process.health,
-        )
-    console.print(table)
+def start(environment: Environment) -> Twin:
+    """Start the twin, unless it runs, and give it the nodes of a document."""
+    local = Twin(STATE, programs())
+    started = local.start(lambda line: console.print(f"[dim]twin: {line}[/]"))
+    for note in started.notes:
+        console.print(f"twin: {note}")
+    changes = local.apply_nodes(node_offers(environment))
+    state = "runs already" if started.already else f"started in {started.seconds:.1f} s"
+    console.print(f"twin: {state}; nodes: {changes}")
+    return local

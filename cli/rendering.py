@@ -13,7 +13,7 @@ from .output import console, errors
 from .refusals import RefusedError
 
 if TYPE_CHECKING:
-    from model.document import Loaded
+    from model.environment import Environment
     from twin.policy_pack import Verdict
     from twin.rehearsal import Resource
 
@@ -31,7 +31,7 @@ def render(environment: environments.Name = "twin") -> None:
     show_rehearsal(environment, loaded, brief=False)
 
 
-def load(environment: str) -> "Loaded":
+def load(environment: str) -> "Environment":
     """Read and check the document of an environment; its warnings go to stderr.
 
     Raises:
@@ -40,28 +40,27 @@ def load(environment: str) -> "Loaded":
     """
     from model import document, problems
 
-    file = environments.file(environment)
-    read = document.read(file)
-    loaded = document.load(read)
-    if loaded.warnings:
-        errors.print(problems.render(loaded.warnings, file, read.positions), markup=False)
-    return loaded
+    read = document.read(environments.file(environment))
+    verdict = read.judge()
+    if verdict.environment is not None and verdict.warnings:
+        errors.print(problems.render(verdict.warnings, read.file, read.positions), markup=False, soft_wrap=True)
+    return verdict.required(read.file, read.positions)
 
 
-def show_document(environment: str, loaded: "Loaded") -> None:
+def show_document(name: str, environment: "Environment") -> None:
     """Print what the document says, in a few lines."""
     from . import describing
 
-    console.print(f"[bold]{environment}[/] ({environments.file(environment)})")
-    console.print(describing.table(loaded.environment))
+    console.print(f"[bold]{name}[/] ({environments.file(name)})")
+    console.print(describing.table(environment))
 
 
-def show_rehearsal(environment: str, loaded: "Loaded", *, brief: bool) -> None:
+def show_rehearsal(name: str, environment: "Environment", *, brief: bool) -> None:
     """Run the stack in process and print its resources and the policies' verdicts.
 
     Args:
-        environment: Its name, which is the stack's.
-        loaded: The checked document.
+        name: Name of the environment, which is the stack's.
+        environment: The checked document.
         brief: One line of inputs per resource, instead of all of them.
 
     Raises:
@@ -71,11 +70,11 @@ def show_rehearsal(environment: str, loaded: "Loaded", *, brief: bool) -> None:
     from twin.rehearsal import rehearse
 
     began = time.monotonic()
-    rehearsal = rehearse(loaded.environment, stack=environment)
+    rehearsal = rehearse(environment, stack=name)
     verdicts = judge(rehearsal.resources)
     console.print(_tree(rehearsal.resources, brief=brief))
     counted = f"{len(rehearsal.resources)} resources, desired state, not compared with a cluster"
-    hint = f"; all inputs: ./gangline render {environment}" if brief else ""
+    hint = f"; all inputs: ./gangline render {name}" if brief else ""
     console.print(f"{counted}; {time.monotonic() - began:.1f} s{hint}")
     _show_verdicts(verdicts)
 

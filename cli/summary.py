@@ -4,7 +4,7 @@ Everything here is read from the cluster; only the names of what to look for com
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -19,11 +19,11 @@ from model.environment import Environment
 from model.quantities import Quantity
 
 from .output import console
+from .tables import table
 
 if TYPE_CHECKING:
-    from twin import Twin
+    from twin.cluster import Twin
 
-POOL = "gangline.dev/pool"
 Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
 UNITS = (("Ti", 40), ("Gi", 30), ("Mi", 20))
 
@@ -42,16 +42,18 @@ def show(environment: Environment, settings: Mapping[str, str]) -> None:
 
 def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> None:
     """Print the nodes of the document beside those of the cluster, a line per pool and topology domain."""
-    found = [node for node in local.client().list(Node) if pool in {None, _labels(node).get(POOL)}]
-    labels = [level.label for level in topology.levels(environment)]
+    found = [node for node in local.client().list(Node) if pool in {None, _labels(node).get(nodes.POOL_LABEL)}]
+    levels = [level for level in topology.levels(environment) if level.label]
     groups: defaultdict[tuple[str, ...], list[NodeModel]] = defaultdict(list)
     for node in found:
-        groups[_labels(node).get(POOL, "-"), *(_labels(node).get(label, "-") for label in labels)].append(node)
-    table = _table("pool", *(level.name for level in topology.levels(environment)), "nodes", "ready", "first", "last")
+        groups[
+            _labels(node).get(nodes.POOL_LABEL, "-"), *(_labels(node).get(level.label or "", "-") for level in levels)
+        ].append(node)
+    grid = table("pool", *(level.name for level in levels), "nodes", "ready", "first", "last")
     for key, members in sorted(groups.items()):
         ordered = sorted(_name(node) for node in members)
-        table.add_row(*key, str(len(members)), str(sum(map(_ready, members))), ordered[0], ordered[-1])
-    console.print(table)
+        grid.add_row(*key, str(len(members)), str(sum(map(_ready, members))), ordered[0], ordered[-1])
+    console.print(grid)
 
 
 def _client(environment: Environment, settings: Mapping[str, str]) -> Client:
@@ -59,19 +61,21 @@ def _client(environment: Environment, settings: Mapping[str, str]) -> Client:
     return Client(config=config.get(environment.cluster.context))
 
 
-def _pools(environment: Environment, found: list[NodeModel]) -> Table:
-    table = _table("pool", "declared", "ready", "GPUs", "offered as")
-    ready = Counter(_labels(node).get(POOL) for node in found if _ready(node))
+def _pools(environment: Environment, found: Sequence[NodeModel]) -> Table:
+    grid = table("pool", "declared", "ready", "GPUs", "offered as")
+    ready = Counter(_labels(node).get(nodes.POOL_LABEL) for node in found if _ready(node))
     for name, pool in environment.pools.items():
         resource = nodes.gpu_resource(pool)
         size = str(pool.size) if isinstance(pool.size, int) else f"{pool.size.min}..{pool.size.max}"
-        offered = sum(_allocatable(node, resource) for node in found if resource and _labels(node).get(POOL) == name)
-        table.add_row(name, size, str(ready[name]), f"{offered:f}" if resource else "-", resource or "-")
-    return table
+        offered = sum(
+            _allocatable(node, resource) for node in found if resource and _labels(node).get(nodes.POOL_LABEL) == name
+        )
+        grid.add_row(name, size, str(ready[name]), f"{offered:f}" if resource else "-", resource or "-")
+    return grid
 
 
 def _queues(environment: Environment, client: Client) -> Table:
-    table = _table(
+    grid = table(
         "queue",
         "state",
         "GPUs deserved",
@@ -81,36 +85,36 @@ def _queues(environment: Environment, client: Client) -> Table:
         "memory deserved",
         "memory used",
     )
-    live = {queue.metadata.name: queue for queue in client.list(Queue)}
+    live = {queue.metadata.name: queue for queue in client.list(Queue) if queue.metadata}
     for node in queues.flatten(environment):
         status = (live[node.path].get("status") or {}) if node.path in live else {}
-        deserved, used = node.deserved, status.get("allocated") or {}
+        deserved, used = queues.resolved(node.queue.deserved), status.get("allocated") or {}
         cells: list[str] = []
-        for resource in ("nvidia.com/gpu", "cpu", "memory"):
+        for resource in (nodes.GPU, "cpu", "memory"):
             amount = deserved.get(resource)
             cells += [
                 _amount(resource, amount.value if amount else None),
                 _amount(resource, _value(used.get(resource, "0"))),
             ]
-        table.add_row(node.path, status.get("state", "missing"), *cells)
-    return table
+        grid.add_row(node.path, status.get("state", "missing"), *cells)
+    return grid
 
 
-def _ray(environment: Environment, client: Client, found: list[NodeModel]) -> Table:
-    table = _table("Ray cluster", "queue", "pods running", "placed on")
+def _ray(environment: Environment, client: Client, found: Sequence[NodeModel]) -> Table:
+    grid = table("Ray cluster", "queue", "pods running", "placed on")
     by_name = {_name(node): node for node in found}
-    levels = topology.levels(environment)
+    levels = [level for level in topology.levels(environment) if level.label]
     for name, cluster in environment.ray.clusters.items():
         pods = list(client.list(Pod, namespace=cluster.namespace, labels={"ray.io/cluster": name}))
         running = [pod for pod in pods if pod.status and pod.status.phase == "Running"]
         hosts = [by_name[pod.spec.nodeName] for pod in running if pod.spec and pod.spec.nodeName in by_name]
         places = []
         for level in levels:
-            domains = sorted({_labels(node).get(level.label, "-") for node in hosts})
+            domains = sorted({_labels(node).get(level.label or "", "-") for node in hosts})
             places.append(f"{len(domains)} {level.name}{'' if len(domains) == 1 else 's'} ({', '.join(domains)})")
         distinct = len({_name(node) for node in hosts})
-        table.add_row(name, cluster.queue, f"{len(running)} of {len(pods)}", "; ".join([*places, f"{distinct} nodes"]))
-    return table
+        grid.add_row(name, cluster.queue, f"{len(running)} of {len(pods)}", "; ".join([*places, f"{distinct} nodes"]))
+    return grid
 
 
 def _next_steps(environment: Environment) -> Table:
@@ -124,13 +128,6 @@ def _next_steps(environment: Environment) -> Table:
     grid.add_row("./gangline twin status", "processes, memory, and what is simulated")
     grid.add_row("./gangline destroy", "takes it all down")
     return grid
-
-
-def _table(*titles: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in titles:
-        table.add_column(title)
-    return table
 
 
 def _labels(node: NodeModel) -> dict[str, str]:

@@ -20,7 +20,7 @@ def start(environment: environments.Name = "twin") -> None:
     """Start the control plane with the nodes that an environment's document describes. Does nothing when it runs."""
     from . import local, rendering
 
-    local.ready(environment, rendering.load(environment).environment)
+    local.start(rendering.load(environment))
 
 
 @app.command()
@@ -28,16 +28,17 @@ def stop() -> None:
     """End every process of the twin. Its state stays in .twin/ and the next start continues from it."""
     from . import local
 
-    local.twin().stop()
-    console.print("The twin has stopped. Its state is kept in .twin/.")
+    stopped = local.twin().stop()
+    console.print("The twin has stopped; its state is kept in .twin/." if stopped else "The twin was not running.")
 
 
 @app.command()
 def status() -> None:
     """Show processes, memory, nodes, and in what the lent processes differ from their own Deployments."""
     from . import local
+    from . import status as statuses
 
-    local.show_status(local.twin())
+    statuses.show(local.twin().status())
 
 
 @app.command(name="env")
@@ -57,4 +58,4 @@ def nodes(
     """Show the nodes that the document describes and how the cluster sees them."""
     from . import local, rendering, summary
 
-    summary.show_nodes(rendering.load(environment).environment, local.twin(), pool)
+    summary.show_nodes(rendering.load(environment), local.twin(), pool)

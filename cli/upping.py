@@ -53,7 +53,7 @@ def up(
         place.engine.run("up", *(["--yes"] if yes else []), "--stack", environment, "--policy-pack", POLICIES)
     from . import summary
 
-    summary.show(loaded.environment, place.engine.settings)
+    summary.show(loaded, place.engine.settings)
 
 
 def engine_for(environment: str) -> Place:
@@ -61,8 +61,8 @@ def engine_for(environment: str) -> Place:
     from . import local, rendering
 
     loaded = rendering.load(environment)
-    if local.lives_in_twin(loaded.environment):
-        return Place(local.ready(environment, loaded.environment), of_twin=True)
+    if local.lives_in_twin(loaded):
+        return Place(local.ready(environment, loaded), of_twin=True)
     return Place(Engine.of_user(), of_twin=False)
 
 
