@@ -63,8 +63,7 @@ def fetch(tool: Tool, download: Download, part: Path, progress: Progress) -> Non
         part.unlink()
         raise UnavailableError(
             f"{url} has {algorithm} {found}, and the pinned one is {digest}; the file was thrown away",
-            "do not trust that server, or the network to it; the pinned checksum is published in "
-            f"{download.published}",
+            f"do not trust that server, or the network to it; the pinned checksum is published in {download.published}",
         )
 
 
@@ -109,7 +108,8 @@ def _fetch_rest(tool: Tool, url: str, part: Path, progress: Progress) -> None:
         length = answer.headers.get("Content-Length")
         total = have + int(length) if length else None
         with storage_errors(part), part.open("ab" if goes_on else "wb") as stream:
-            for block in answer.iter_raw(_BLOCK):
+            # As it comes from the line: httpx would throw away a half-filled block when the line breaks.
+            for block in answer.iter_raw():
                 stream.write(block)
                 have += len(block)
                 progress.update(tool.name, f"downloading, {have // 2**20} MiB", have, total)
@@ -137,10 +137,7 @@ def unpack(tool: Tool, download: Download, archive: Path, into: Path) -> None:
 
 
 def _unpack_members(tool: Tool, members: Mapping[str, str], archive: Path, into: Path) -> None:
-    wanted = {
-        member.format(version=tool.version, platform=platform_name()): name
-        for name, member in members.items()
-    }
+    wanted = {member.format(version=tool.version, platform=platform_name()): name for name, member in members.items()}
     try:
         with tarfile.open(archive) as bundle:
             for member in bundle:
@@ -151,10 +148,6 @@ def _unpack_members(tool: Tool, members: Mapping[str, str], archive: Path, into:
                 if not wanted:
                     break
     except tarfile.TarError as error:
-        raise ToolError(
-            f"{archive} is no tar archive: {error}", "correct the download in twin/tools.yaml"
-        ) from error
+        raise ToolError(f"{archive} is no tar archive: {error}", "correct the download in twin/tools.yaml") from error
     if wanted:
-        raise ToolError(
-            f"{archive} has no {', '.join(sorted(wanted))}", "correct the members in twin/tools.yaml"
-        )
+        raise ToolError(f"{archive} has no {', '.join(sorted(wanted))}", "correct the members in twin/tools.yaml")

@@ -7,8 +7,8 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from twin.tools.pins import GoModule
 
 _TICK = 0.5
 _GRACE = 3
+_NO_ROOM = ("no space left on device", "disk quota exceeded", "file too large")
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,6 @@ def build(
     ldflags: str,
     log: Path,
     tick: Callable[[int], None],
-    extra: Mapping[str, str] | None = None,
 ) -> None:
     """Build one program from a wrapper module.
 
@@ -162,7 +162,6 @@ def build(
         ldflags: stamps, beside `-s -w`.
         log: receives what the compiler says.
         tick: called about twice a second with the number of packages compiled so far.
-        extra: environment, over `go_environment`.
 
     Raises:
         ToolError: the build failed.
@@ -175,14 +174,15 @@ def build(
         sink.write(f"$ {' '.join(map(str, command))}\n")
         sink.flush()
         start = sink.tell()
-        environment = go_environment() | dict(extra or {})
-        with _stopped_with_us(command, cwd=folder, env=environment, stdout=sink, stderr=sink) as child:
-            while child.poll() is None:
+        with _stopped_with_us(command, cwd=folder, env=go_environment(), stdout=sink, stderr=sink) as child:
+            while True:
+                with suppress(subprocess.TimeoutExpired):
+                    child.wait(_TICK)
+                    break
                 tick(_lines(log, start))
-                time.sleep(_TICK)
     if child.returncode:
         said = [line for line in log.read_text(errors="replace").splitlines() if _is_complaint(line)]
-        if any("no space left on device" in line or "disk quota exceeded" in line for line in said):
+        if any(words in line for line in said for words in _NO_ROOM):
             raise no_room(target)
         tail = "\n".join(said[-15:]) or f"go build ended with {child.returncode}"
         raise ToolError(

@@ -13,7 +13,7 @@ from twin.tools.cache import cache_root, commit, find, locked, staging
 from twin.tools.errors import ToolError, storage_errors
 from twin.tools.golang import Go
 from twin.tools.path import on_path
-from twin.tools.pins import Download, Tool, load_tools
+from twin.tools.pins import PINS, Download, Tool, load_tools
 from twin.tools.progress import Progress
 
 
@@ -89,7 +89,9 @@ def status(tool: Tool, *, thorough: bool = False) -> ToolStatus:
     return ToolStatus(tool, "missing", {}, ways, damage)
 
 
-def ensure(names: Iterable[str] | None = None, progress: Progress | None = None) -> dict[str, Path]:
+def ensure(
+    names: Iterable[str] | None = None, progress: Progress | None = None, *, pins: Path = PINS
+) -> dict[str, Path]:
     """Have tools: find each, or get it.
 
     Safe against other runs that get the same tools at the same time, and against being stopped anywhere.
@@ -97,19 +99,20 @@ def ensure(names: Iterable[str] | None = None, progress: Progress | None = None)
     Args:
         names: which tools; all when None.
         progress: hears how it goes.
+        pins: the file that names them.
 
     Returns:
         The path of each of their programs, by program name.
 
     Raises:
         ToolError: one cannot be had; it says which ways were tried and what to do.
-        KeyError: a name that twin/tools.yaml does not have.
+        KeyError: a name that the file does not have.
     """
-    pins = load_tools()
+    known = load_tools(pins)
     progress = progress or Progress()
     programs: dict[str, Path] = {}
     missing: list[Tool] = []
-    for tool in [pins[name] for name in (pins if names is None else names)]:
+    for tool in [known[name] for name in (known if names is None else names)]:
         found = on_path(tool)[0] or cached(tool)[0]
         if found:
             programs |= found
@@ -130,9 +133,7 @@ def _refuse_the_hopeless(missing: list[Tool]) -> None:
     hopeless = [tool for tool in missing if download.off_reason(tool) and recipe.off_reason(tool)[1]]
     if hopeless:
         raise ToolError(
-            "\n".join(
-                _all_failed(tool, download.off_reason(tool), recipe.off_reason(tool)[1]) for tool in hopeless
-            ),
+            "\n".join(_all_failed(tool, download.off_reason(tool), recipe.off_reason(tool)[1]) for tool in hopeless),
             _what_to_do(hopeless),
         )
 
@@ -166,9 +167,7 @@ def _get(tool: Tool, progress: Progress) -> dict[str, Path]:
             _build(tool, not_downloaded, progress)
     found, damage = cached(tool)
     if found is None:
-        raise ToolError(
-            damage or f"{cache_folder(tool)} vanished", "run it again; look at the disk if it comes back"
-        )
+        raise ToolError(damage or f"{cache_folder(tool)} vanished", "run it again; look at the disk if it comes back")
     return found
 
 

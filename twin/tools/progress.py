@@ -125,10 +125,7 @@ class Lines(Progress):
         if time.monotonic() - self._spoke >= _HEARTBEAT:
             share = f", {100 * done / total:.0f} %" if done is not None and total else ""
             spent = duration(time.monotonic() - self._since)
-            self._say(
-                f"{tool}: {detail}{share}, {spent} so far; "
-                f"about {duration(self._forecast.left())} left in all"
-            )
+            self._say(f"{tool}: {detail}{share}, {spent} so far; about {duration(self._forecast.left())} left in all")
 
     def finish(self, tool: str, how: str) -> None:
         """Say what is there."""
@@ -169,9 +166,7 @@ class Live(Progress):
         """Draw a bar for each missing tool."""
         self._forecast = Forecast(seconds)
         for tool, span in seconds.items():
-            self._tasks[tool] = self._bars.add_task(
-                tool, start=False, total=1.0, detail=f"about {duration(span)}"
-            )
+            self._tasks[tool] = self._bars.add_task(tool, start=False, total=1.0, detail=f"about {duration(span)}")
         if len(seconds) > 1:
             self._total = self._bars.add_task("in total", total=sum(seconds.values()), detail="")
 
@@ -205,9 +200,7 @@ class Live(Progress):
             left = self._forecast.left()
             whole = self._bars.tasks[self._bars.task_ids.index(self._total)].total or 1.0
             done = max(0.0, whole - left / self._forecast.pace)
-            self._bars.update(
-                self._total, completed=done, detail=f"about {duration(left)} left" if left > 1 else ""
-            )
+            self._bars.update(self._total, completed=done, detail=f"about {duration(left)} left" if left > 1 else "")
 
 
 def shown_on(console: Console) -> Progress:

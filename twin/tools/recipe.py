@@ -100,9 +100,7 @@ def _lay_out(tool: Tool, folder: Path) -> None:
 
 def _prepare(tool: Tool, item: Prepared, origin: Path, target: Path) -> None:
     if not origin.exists():
-        raise ToolError(
-            f"{item.module}@{item.version} has no {item.source}", "correct `prepare` in twin/tools.yaml"
-        )
+        raise ToolError(f"{item.module}@{item.version} has no {item.source}", "correct `prepare` in twin/tools.yaml")
     if item.stamp:
         document = json.loads(origin.read_text())
         document |= {key: text.format(version=tool.version) for key, text in item.stamp.items()}

@@ -9,7 +9,7 @@ from pathlib import Path
 from twin.tools.cache import Entry, cache_root, commit, find, hash_file, locked, staging
 from twin.tools.errors import ToolError, storage_errors
 from twin.tools.golang import find_go, module_folder
-from twin.tools.pins import Source, load_sources
+from twin.tools.pins import PINS, Source, load_sources
 from twin.tools.progress import Progress
 from twin.tools.recipe import copy_readable
 
@@ -32,23 +32,26 @@ def cached_source(source: Source, *, thorough: bool = False) -> tuple[Entry | No
     return find(source_folder(source), recipe(source), thorough=thorough)
 
 
-def ensure_sources(names: Iterable[str] | None = None, progress: Progress | None = None) -> dict[str, Path]:
+def ensure_sources(
+    names: Iterable[str] | None = None, progress: Progress | None = None, *, pins: Path = PINS
+) -> dict[str, Path]:
     """Have sources in the cache.
 
     Args:
         names: which; all when None.
         progress: hears how it goes.
+        pins: the file that names them.
 
     Returns:
         The folder with the files, by name.
 
     Raises:
         ToolError: one cannot be had.
-        KeyError: a name that twin/tools.yaml does not have.
+        KeyError: a name that the file does not have.
     """
-    pins = load_sources()
+    known = load_sources(pins)
     progress = progress or Progress()
-    return {name: _ensure(pins[name], progress) for name in (pins if names is None else names)}
+    return {name: _ensure(known[name], progress) for name in (known if names is None else names)}
 
 
 def _ensure(source: Source, progress: Progress) -> Path:
@@ -74,9 +77,7 @@ def _get(source: Source, folder: Path) -> None:
     with staging(source.key) as scratch:
         origin = module_folder(go, source, scratch) / source.path
         if not origin.is_dir():
-            raise ToolError(
-                f"{source.module}@{source.version} has no {source.path}", "correct it in twin/tools.yaml"
-            )
+            raise ToolError(f"{source.module}@{source.version} has no {source.path}", "correct it in twin/tools.yaml")
         staged = scratch / "entry"
         with storage_errors(folder):
             staged.mkdir()
@@ -101,7 +102,7 @@ def _copy(source: Source, origin: Path, target: Path) -> None:
             )
 
 
-def materialise(name: str, into: Path, progress: Progress | None = None) -> Path:
+def materialise(name: str, into: Path, progress: Progress | None = None, *, pins: Path = PINS) -> Path:
     """Have a source as a plain folder of a project, the same at each call.
 
     A folder there that differs, by one byte or one file, is replaced as a whole.
@@ -110,15 +111,16 @@ def materialise(name: str, into: Path, progress: Progress | None = None) -> Path
         name: the source.
         into: the parent folder, such as `.twin/sources`.
         progress: hears how it goes.
+        pins: the file that names it.
 
     Returns:
         `into/<name>`.
 
     Raises:
         ToolError: the source cannot be had, or the folder cannot be written.
-        KeyError: a name that twin/tools.yaml does not have.
+        KeyError: a name that the file does not have.
     """
-    source = load_sources()[name]
+    source = load_sources(pins)[name]
     origin = _ensure(source, progress or Progress())
     target = into / name
     with locked(source.key, lambda: None), storage_errors(into):
