@@ -4,6 +4,7 @@ import pulumi
 from pulumi_kubernetes.core.v1 import Namespace
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
+from components.component import Component
 from components.crds.definitions import CustomResourceDefinitions
 from components.devices.agent import NAMESPACE as AGENTS
 from components.devices.device_plugin import DevicePlugin
@@ -22,21 +23,21 @@ from model.releases import upstream
 
 
 @pulumi.type_token("gangline:index:Platform")
-class Platform(pulumi.ComponentResource):
+class Platform(Component):
     """The software of a GPU cluster, from one document.
 
     Its own inputs are that document: there policies read what a person declared, from a preview or from a saved state.
 
-    Order: definitions, Volcano, queues, Ray operator, namespaces, Ray clusters; `destroy` goes the other way. Namespaces
-    come after the operators so that they go before them: whatever people made in a namespace still finds the
-    operator that clears its finalizers.
+    Order: definitions, Volcano, queues, Ray operator, namespaces, Ray clusters; `destroy` goes the other way.
+    Namespaces come after the operators so that they go before them: whatever people made in a namespace still finds
+    the operator that clears its finalizers.
     """
 
     def __init__(
         self, name: str, *, environment: Environment, sources: Sources, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         document = environment.model_dump(mode="json", by_alias=True, exclude_unset=True)
-        super().__init__(pulumi.get_type_token(type(self)), name, {"environment": document}, opts)
+        super().__init__(name, {"environment": document}, opts)
         self._name = name
         self._environment = environment
         self._sources = sources

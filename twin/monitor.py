@@ -5,12 +5,12 @@ provider or the next `up` would trip over. Pulumi's own mocks accept anything.
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from google.protobuf import json_format
-from pulumi.runtime.mocks import MockMonitor, MockResourceArgs, Mocks
+from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
 from pulumi.runtime.settings import get_project, get_stack
 
 from twin import schema
@@ -22,10 +22,22 @@ _OUTPUT_TEXT = "Calling __str__ on an Output[T] is not supported"
 # Objects that are upstream's own text are not judged, and a rehearsal does not read them.
 _UPSTREAM = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 # Kinds outside a namespace that the stacks make; everything else must name its namespace.
-_CLUSTER_SCOPED = {
-    "Namespace", "ClusterRole", "ClusterRoleBinding", "CustomResourceDefinition", "PriorityClass", "StorageClass", "Queue",
-    "HyperNode", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "PersistentVolume", "RuntimeClass",
-}  # fmt: skip
+_CLUSTER_SCOPED = frozenset(
+    {
+        "ClusterRole",
+        "ClusterRoleBinding",
+        "CustomResourceDefinition",
+        "HyperNode",
+        "MutatingWebhookConfiguration",
+        "Namespace",
+        "PersistentVolume",
+        "PriorityClass",
+        "Queue",
+        "RuntimeClass",
+        "StorageClass",
+        "ValidatingWebhookConfiguration",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -77,8 +89,8 @@ class _Echo(Mocks):
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict]:
         return f"{args.name}-id", args.inputs
 
-    def call(self, args: Any) -> tuple[dict, list[tuple[str, str]] | None]:
-        return {}, None
+    def call(self, args: MockCallArgs) -> tuple[dict, list[tuple[str, str]] | None]:
+        raise NotImplementedError(f"{args.token}: a stack that asks a provider cannot be rehearsed")
 
 
 class StrictMonitor(MockMonitor):
@@ -159,24 +171,26 @@ class StrictMonitor(MockMonitor):
 
         if resource.urn in self._seen.resources:
             complain("a second resource with this URN")
-        if resource.parent is None and resource.custom:
-            complain("has no parent component")
-        if resource.parent is not None:
-            parent = self._seen.resources[resource.parent].name
-            # URNs hold the types of parents, not their names: without the prefix two components of a kind collide.
-            if self._seen.resources[resource.parent].parent is not None and not resource.name.startswith(f"{parent}-"):
-                complain(f"its name does not begin with its component's, {parent}-")
-        for text in _texts(resource.inputs):
-            if _OUTPUT_TEXT in text:
-                complain("an Output was used as text; use apply, concat or format")
-                break
+        if any(_OUTPUT_TEXT in text for text in _texts(resource.inputs)):
+            complain("an Output was used as text; use apply, concat or format")
+        self._judge_place(resource, complain)
         if resource.custom and resource.type != _UPSTREAM:
             for mistake in schema.mistakes(resource.type, resource.inputs):
                 complain(mistake)
         if resource.type.startswith("kubernetes:"):
             self._judge_object(resource, complain)
 
-    def _judge_object(self, resource: Resource, complain: Any) -> None:
+    def _judge_place(self, resource: Resource, complain: Callable[[str], None]) -> None:
+        if resource.parent is None:
+            if resource.custom:
+                complain("has no parent component")
+            return
+        parent = self._seen.resources[resource.parent]
+        # URNs hold the types of parents, not their names: without the prefix two components of a kind collide.
+        if not resource.name.startswith(f"{parent.name}-"):
+            complain(f"its name does not begin with its component's, {parent.name}-")
+
+    def _judge_object(self, resource: Resource, complain: Callable[[str], None]) -> None:
         provider = self._seen.resources.get(resource.provider or "")
         if provider is None or not provider.inputs.get("context"):
             complain("has no explicit provider with a context: it would be made wherever the kubeconfig points to")
@@ -210,7 +224,7 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _texts(value: Any) -> Any:
+def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

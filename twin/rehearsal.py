@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pulumi
 from pulumi.runtime.settings import get_root_resource
+from pulumi.runtime.stack import Stack
 
 from components.sources import Sources
 from stacks.platform import deploy
@@ -56,7 +57,9 @@ def rehearse(environment: "Environment", *, stack: str, sources: Sources | None 
     """
     monitor = StrictMonitor()
     with _strict_outputs():
-        pulumi.runtime.set_mocks(monitor.mocks, project=PROJECT, stack=stack, preview=True, monitor=monitor, logger=_quiet())
+        pulumi.runtime.set_mocks(
+            monitor.mocks, project=PROJECT, stack=stack, preview=True, monitor=monitor, logger=_quiet()
+        )
 
         @pulumi.runtime.test
         def run() -> None:
@@ -67,7 +70,7 @@ def rehearse(environment: "Environment", *, stack: str, sources: Sources | None 
     if complaints:
         raise RehearsalError("the program is not sound:\n" + "\n".join(f"  {each}" for each in complaints))
     root = get_root_resource()
-    return Rehearsal(monitor.recorded(), dict(root.outputs) if root else {})
+    return Rehearsal(monitor.recorded(), dict(root.outputs) if isinstance(root, Stack) else {})
 
 
 @contextmanager

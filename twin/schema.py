@@ -7,6 +7,7 @@ nobody at worst. The classes are a complete schema, though, and pulumi's own hel
 
 import importlib
 import inspect
+import json
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -16,7 +17,7 @@ from pulumi import _types
 
 Path = tuple[str | int, ...]
 
-_PLAIN = {str: (str,), bool: (bool,), int: (int,), float: (int, float)}
+_PLAIN = {str: (str,), float: (int, float)}
 # Marks of the wire format for secrets, assets and the like (pulumi sdk, resource/sig.go).
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 
@@ -27,6 +28,9 @@ def mistakes(token: str, inputs: Mapping[str, Any]) -> Iterator[str]:
     Types that no SDK knows, such as custom resources, are checked in what all Kubernetes objects have in common.
     """
     args = arguments(token)
+    if token.startswith("pulumi:providers:"):
+        # A provider's configuration is text; what is not text by type is JSON in it.
+        inputs = {name: _decoded(value) for name, value in inputs.items()}
     if args is not None:
         yield from _object(inputs, args, ())
     elif token.startswith("kubernetes:"):
@@ -35,6 +39,14 @@ def mistakes(token: str, inputs: Mapping[str, Any]) -> Iterator[str]:
         yield from _value(inputs.get("metadata", {}), metadata, ("metadata",))
         for name in sorted({"apiVersion", "kind", "metadata"} - set(inputs)):
             yield f"{name}: missing"
+
+
+def _decoded(value: Any) -> Any:
+    try:
+        decoded = json.loads(value)
+    except (TypeError, ValueError):
+        return value
+    return value if isinstance(decoded, (int, float)) and not isinstance(decoded, bool) else decoded
 
 
 @cache
@@ -46,7 +58,11 @@ def arguments(token: str) -> type | None:
         package, module, kind = token.rpartition(":")[2], "provider", "Provider"
     # kubernetes:rbac.authorization.k8s.io/v1:Role is pulumi_kubernetes.rbac.v1.Role
     group, slash, version = module.partition("/")
-    path = ".".join(filter(None, [f"pulumi_{package}", group.partition(".")[0], version])) if slash else f"pulumi_{package}.{module}"
+    path = (
+        ".".join(filter(None, [f"pulumi_{package}", group.partition(".")[0], version]))
+        if slash
+        else f"pulumi_{package}.{module}"
+    )
     try:
         found = importlib.import_module(path)
         resource = inspect.getmodule(getattr(found, kind))
@@ -54,7 +70,7 @@ def arguments(token: str) -> type | None:
         return None
     for name in (f"{kind}InitArgs", f"{kind}Args"):
         candidate = getattr(resource, name, None)
-        if inspect.isclass(candidate) and candidate.__module__ == resource.__name__:
+        if resource and inspect.isclass(candidate) and candidate.__module__ == resource.__name__:
             return candidate
     return None
 
@@ -78,35 +94,51 @@ def _value(value: Any, kind: Any, path: Path) -> Iterator[str]:
     kind = _plain(kind)
     if kind is Any or value is None or (isinstance(value, Mapping) and _SIGNATURE in value):
         return
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
     if isinstance(kind, type) and _types.is_input_type(kind):
         if isinstance(value, Mapping):
             yield from _object(value, kind, path)
         else:
             yield _wrong(value, kind.__name__.removesuffix("Args"), path)
+    elif _is(origin, Mapping):
+        yield from _entries(value, inner[1], path)
+    elif _is(origin, Sequence):
+        yield from _items(value, inner[0], path)
+    elif not _fits(value, kind, path):
+        yield _wrong(value, getattr(kind, "__name__", str(kind)), path)
+
+
+def _is(origin: Any, wanted: type) -> bool:
+    return isinstance(origin, type) and issubclass(origin, wanted)
+
+
+def _entries(value: Any, kind: Any, path: Path) -> Iterator[str]:
+    if not isinstance(value, Mapping):
+        yield _wrong(value, "a mapping", path)
         return
-    origin, arguments_ = typing.get_origin(kind), typing.get_args(kind)
-    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
-        if isinstance(value, Mapping):
-            for key, entry in value.items():
-                yield from _value(entry, arguments_[1], (*path, key))
-        else:
-            yield _wrong(value, "a mapping", path)
-    elif origin is not None and isinstance(origin, type) and issubclass(origin, Sequence):
-        if isinstance(value, Sequence) and not isinstance(value, str):
-            for index, entry in enumerate(value):
-                yield from _value(entry, arguments_[0], (*path, index))
-        else:
-            yield _wrong(value, "a list", path)
-    elif _types._is_union_type(kind):
-        if not any(next(_value(value, member, path), None) is None for member in arguments_):
-            yield _wrong(value, str(kind), path)
-    elif kind in _PLAIN:
-        fits = isinstance(value, _PLAIN[kind]) and (kind is bool or not isinstance(value, bool))
+    for key, entry in value.items():
+        yield from _value(entry, kind, (*path, key))
+
+
+def _items(value: Any, kind: Any, path: Path) -> Iterator[str]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        yield _wrong(value, "a list", path)
+        return
+    for index, entry in enumerate(value):
+        yield from _value(entry, kind, (*path, index))
+
+
+def _fits(value: Any, kind: Any, path: Path) -> bool:
+    if _types._is_union_type(kind):
+        return any(next(_value(value, member, path), None) is None for member in typing.get_args(kind))
+    if typing.get_origin(kind) is typing.Literal:
+        return value in typing.get_args(kind)
+    if kind is bool or isinstance(value, bool):
+        return kind is bool and isinstance(value, bool)
+    if kind is int:
         # On the wire all numbers are floats.
-        if not fits and not (kind is int and isinstance(value, float) and value.is_integer()):
-            yield _wrong(value, kind.__name__, path)
-    elif origin is typing.Literal and value not in arguments_:
-        yield _wrong(value, " or ".join(map(repr, arguments_)), path)
+        return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return isinstance(value, _PLAIN[kind]) if kind in _PLAIN else True
 
 
 def _plain(kind: Any) -> Any:
@@ -124,13 +156,7 @@ def _plain(kind: Any) -> Any:
 
 def _is_wrapping(member: Any) -> bool:
     """Say whether a member of a union is only another way to give the same value: a promise of it, or a plain dict."""
-    if member is type(None) or member is dict:
-        return True
-    return _types._is_plumbing_arg(member) or _is_typed_dict(member)
-
-
-def _is_typed_dict(member: Any) -> bool:
-    return typing.is_typeddict(member)
+    return member is type(None) or member is dict or _types._is_plumbing_arg(member)
 
 
 def _wrong(value: Any, wanted: str, path: Path) -> str:

@@ -4,13 +4,14 @@ import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
+from components.component import Component
 from components.crds.source import KIND, Definition, definitions
 from components.sources import Sources
 from model.releases import Upstream
 
 
 @pulumi.type_token("gangline:index:CustomResourceDefinitions")
-class CustomResourceDefinitions(pulumi.ComponentResource):
+class CustomResourceDefinitions(Component):
     """The definitions that a release needs, taken from its own chart or manifests.
 
     They are apart from the release since objects of these kinds are people's work: deleting a definition deletes all
@@ -21,10 +22,10 @@ class CustomResourceDefinitions(pulumi.ComponentResource):
     names: list[str]
     """Names of the definitions, sorted."""
 
-    def __init__(self, name: str, *, upstream: Upstream, sources: Sources, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(
-            pulumi.get_type_token(type(self)), name, {"product": upstream.product, "version": upstream.version}, opts
-        )
+    def __init__(
+        self, name: str, *, upstream: Upstream, sources: Sources, opts: pulumi.ResourceOptions | None = None
+    ) -> None:
+        super().__init__(name, {"product": upstream.product, "version": upstream.version}, opts)
         found = definitions(upstream, sources)
         self.names = [definition.name for definition in found]
         for definition in found:

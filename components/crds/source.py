@@ -23,7 +23,13 @@ _INCLUSION = re.compile(
 
 @dataclass(frozen=True)
 class Definition:
-    """One custom resource definition: its name (`queues.scheduling.volcano.sh`) and the object, None before it can be read."""
+    """One custom resource definition.
+
+    Attributes:
+        name: Its name, such as `queues.scheduling.volcano.sh`.
+        body: The object; None before it can be read.
+        origin: Where it stands, for people.
+    """
 
     name: str
     body: Mapping[str, Any] | None
@@ -52,8 +58,8 @@ def definitions(upstream: Upstream, sources: Sources) -> list[Definition]:
         missing = ", ".join(sorted(set(upstream.crds) - set(found))) or "none"
         unknown = ", ".join(sorted(set(found) - set(upstream.crds))) or "none"
         raise SourceError(
-            f"{upstream.product} {upstream.version}: {upstream.source} does not hold the definitions that the catalogue names; "
-            f"missing: {missing}; unknown: {unknown}"
+            f"{upstream.product} {upstream.version}: {upstream.source} does not hold the definitions that the "
+            f"catalogue names; missing: {missing}; unknown: {unknown}"
         )
     return [found[name] for name in sorted(found)]
 
@@ -75,7 +81,11 @@ def chart_without_definitions(upstream: Upstream, sources: Sources) -> str:
         raise SourceError(f"{upstream.product}: {upstream.source} is no Helm chart: it has no Chart.yaml")
     dropped = set(_files(folder)) | _inclusions(upstream, folder)
     # The definitions of Kubernetes before 1.16, which Volcano's chart carries along.
-    kept = [file for file in sorted(folder.rglob("*")) if file.is_file() and file not in dropped and "crd/v1beta1" not in file.as_posix()]
+    kept = [
+        file
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file not in dropped and "crd/v1beta1" not in file.as_posix()
+    ]
     digest = hashlib.sha256()
     for file in kept:
         content = file.read_bytes()
@@ -108,8 +118,8 @@ def _inclusions(upstream: Upstream, folder: Path) -> set[Path]:
     if set(templates.values()) != templated:
         odd = ", ".join(sorted(file.name for file in set(templates.values()) ^ templated))
         raise SourceError(
-            f"{upstream.product} {upstream.version}: the chart does not render its definitions in the known way ({odd}); "
-            "installing it would make the release own them"
+            f"{upstream.product} {upstream.version}: the chart does not render its definitions in the known way "
+            f"({odd}); installing it would make the release own them"
         )
     return set(templates)
 
@@ -117,6 +127,6 @@ def _inclusions(upstream: Upstream, folder: Path) -> set[Path]:
 def _refuse_definitions(upstream: Upstream, folder: Path, file: Path, content: bytes) -> None:
     if f"kind: {KIND}".encode() in content and "templates" in file.relative_to(folder).parts:
         raise SourceError(
-            f"{upstream.product} {upstream.version}: {file.relative_to(folder)} renders a {KIND} in a way that is not known; "
-            "installing it would make the release own it"
+            f"{upstream.product} {upstream.version}: {file.relative_to(folder)} renders a {KIND} in a way that is not "
+            "known; installing it would make the release own it"
         )

@@ -16,6 +16,7 @@ from pulumi_kubernetes.core.v1 import (
 )
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
+from components.component import Component
 from components.devices.agent import NAMESPACE, agent, host_path, restricted
 from model import agents, devices
 from model.environment import Environment
@@ -28,7 +29,7 @@ _FILE = "config.yaml"
 
 
 @pulumi.type_token("gangline:index:DevicePlugin")
-class DevicePlugin(pulumi.ComponentResource):
+class DevicePlugin(Component):
     """One DaemonSet per sharing plan, each on the pools that have that plan.
 
     The plugin decides per node, and on an existing cluster nobody may label nodes for it: the pools' own label selects
@@ -38,7 +39,7 @@ class DevicePlugin(pulumi.ComponentResource):
     def __init__(
         self, name: str, *, environment: Environment, upstream: Upstream, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        super().__init__(pulumi.get_type_token(type(self)), name, {"version": upstream.version}, opts)
+        super().__init__(name, {"version": upstream.version}, opts)
         plans: dict[str, list[str]] = {}
         for pool in agents.gpu_pools(environment):
             plans.setdefault(devices.configuration_name(environment.pools[pool]), []).append(pool)
@@ -70,9 +71,7 @@ class DevicePlugin(pulumi.ComponentResource):
                 EnvVarArgs(name="NVIDIA_DRIVER_CAPABILITIES", value="compute,utility"),
             ],
             security_context=restricted(root=True),
-            resources=ResourceRequirementsArgs(
-                requests={"cpu": "50m", "memory": "128Mi"}, limits={"memory": "256Mi"}
-            ),
+            resources=ResourceRequirementsArgs(requests={"cpu": "50m", "memory": "128Mi"}, limits={"memory": "256Mi"}),
             volume_mounts=[
                 VolumeMountArgs(name="kubelet", mount_path=_KUBELET),
                 VolumeMountArgs(name="config", mount_path=_CONFIG, read_only=True),

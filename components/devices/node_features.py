@@ -5,6 +5,7 @@ deployment/base and deployment/components/common).
 """
 
 import hashlib
+from collections.abc import Mapping
 
 import pulumi
 import yaml
@@ -37,6 +38,7 @@ from pulumi_kubernetes.rbac.v1 import (
     SubjectArgs,
 )
 
+from components.component import Component
 from components.devices.agent import NAMESPACE, agent, host_path, restricted
 from components.placement import beside_gpus
 from model import agents
@@ -62,13 +64,13 @@ _MASTER_CONFIG = {"extraLabelNs": ["nvidia.com"]}
 
 
 @pulumi.type_token("gangline:index:NodeFeatures")
-class NodeFeatures(pulumi.ComponentResource):
+class NodeFeatures(Component):
     """A worker on each GPU node that finds its devices, and one master that labels the nodes."""
 
     def __init__(
         self, name: str, *, environment: Environment, upstream: Upstream, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        super().__init__(pulumi.get_type_token(type(self)), name, {"version": upstream.version}, opts)
+        super().__init__(name, {"version": upstream.version}, opts)
         self._image = upstream.images["nfd"]
         self._child = pulumi.ResourceOptions(parent=self)
         self._master(f"{name}-master", environment)
@@ -197,7 +199,7 @@ class NodeFeatures(pulumi.ComponentResource):
             f"{name}-account", metadata=ObjectMetaArgs(name=account, namespace=NAMESPACE), opts=self._child
         )
 
-    def _config(self, name: str, program: str, content: dict[str, object]) -> ConfigMap:
+    def _config(self, name: str, program: str, content: Mapping[str, object]) -> ConfigMap:
         text = yaml.safe_dump(content, sort_keys=False)
         return ConfigMap(
             name,
@@ -218,7 +220,11 @@ class NodeFeatures(pulumi.ComponentResource):
             image=self._image,
             image_pull_policy="IfNotPresent",
             command=[program],
-            env=[_downward("NODE_NAME", "spec.nodeName"), _downward("POD_NAME", "metadata.name"), _downward("POD_UID", "metadata.uid")],
+            env=[
+                _downward("NODE_NAME", "spec.nodeName"),
+                _downward("POD_NAME", "metadata.name"),
+                _downward("POD_UID", "metadata.uid"),
+            ],
             ports=[ContainerPortArgs(name="http", container_port=8080)],
             liveness_probe=ProbeArgs(http_get=healthy, initial_delay_seconds=10),
             readiness_probe=ProbeArgs(http_get=healthy, initial_delay_seconds=5, failure_threshold=10),

@@ -6,7 +6,9 @@ import pulumi_kubernetes as kubernetes
 from model.cluster import Cluster
 
 
-def provider(name: str, cluster: Cluster, *, adopt: bool = False, opts: pulumi.ResourceOptions | None = None) -> kubernetes.Provider:
+def provider(
+    name: str, cluster: Cluster, *, adopt: bool = False, opts: pulumi.ResourceOptions | None = None
+) -> kubernetes.Provider:
     """Make the provider of a cluster.
 
     Every resource gets it explicitly: stacks disable default providers, because a resource that slips through would

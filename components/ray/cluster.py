@@ -15,6 +15,7 @@ from pulumi_kubernetes.core.v1 import (
 )
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
+from components.component import Component
 from components.placement import tolerations
 from model import nodes, ray, topology
 from model.environment import Environment
@@ -27,7 +28,7 @@ WORKERS = "workers"
 
 
 @pulumi.type_token("gangline:index:RayCluster")
-class RayCluster(pulumi.ComponentResource):
+class RayCluster(Component):
     """A Ray cluster that is placed as a whole or not at all.
 
     Queue, priority and topology are labels, which KubeRay copies to the gang's PodGroup when it makes it and never
@@ -41,7 +42,7 @@ class RayCluster(pulumi.ComponentResource):
     def __init__(
         self, name: str, *, environment: Environment, cluster: str, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        super().__init__(pulumi.get_type_token(type(self)), name, {"cluster": cluster}, opts)
+        super().__init__(name, {"cluster": cluster}, opts)
         declared = environment.ray.clusters[cluster]
         self.pod_group = f"ray-{cluster}-pg"
         CustomResource(

@@ -29,6 +29,7 @@ from pulumi_kubernetes.rbac.v1 import (
     SubjectArgs,
 )
 
+from components.component import Component
 from components.crds.source import chart_without_definitions
 from components.placement import beside_gpus
 from components.sources import SourceError, Sources, documents
@@ -39,12 +40,12 @@ NAMESPACE = "kuberay-system"
 APP = "kuberay-operator"
 _RBAC = "rbac.authorization.k8s.io"
 # 500 MB hold about 500 Ray pods (the operator's own manager.yaml), and 100m of a core starves it well before that.
-_RESOURCES = {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"memory": "1Gi"}}
+_RESOURCES = ResourceRequirementsArgs(requests={"cpu": "500m", "memory": "1Gi"}, limits={"memory": "1Gi"})
 _ROLE = "rbac/role.yaml"
 
 
 @pulumi.type_token("gangline:index:RayOperator")
-class RayOperator(pulumi.ComponentResource):
+class RayOperator(Component):
     """KubeRay's operator, with Volcano as its batch scheduler.
 
     From its chart, or from the manifests of its repository (the folder `ray-operator/config`), whichever the source
@@ -61,7 +62,7 @@ class RayOperator(pulumi.ComponentResource):
         sources: Sources,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__(pulumi.get_type_token(type(self)), name, {"version": upstream.version}, opts)
+        super().__init__(name, {"version": upstream.version}, opts)
         namespace = Namespace(
             f"{name}-namespace",
             metadata=ObjectMetaArgs(name=NAMESPACE, labels={"pod-security.kubernetes.io/enforce": "baseline"}),
@@ -70,7 +71,8 @@ class RayOperator(pulumi.ComponentResource):
         self._environment = environment
         self._inside = pulumi.ResourceOptions(parent=self, depends_on=[namespace])
         folder = sources.folder(upstream)
-        if folder is not None and (folder / "Chart.yaml").is_file() or upstream.source.startswith(("https://", "oci://")):
+        published = upstream.source.startswith(("https://", "oci://"))
+        if published if folder is None else (folder / "Chart.yaml").is_file():
             self._release(name, upstream, sources)
         else:
             self._manifests(name, upstream, sources)
@@ -141,16 +143,14 @@ class RayOperator(pulumi.ComponentResource):
             pulumi.ResourceOptions(parent=self, depends_on=[binding, election_binding]),
         )
 
-    def _deployment(
-        self, name: str, upstream: Upstream, account: ServiceAccount, opts: pulumi.ResourceOptions
-    ) -> None:
+    def _deployment(self, name: str, upstream: Upstream, account: ServiceAccount, opts: pulumi.ResourceOptions) -> None:
         affinity, tolerations = beside_gpus(self._environment)
         labels = {"app.kubernetes.io/name": APP}
         alive = ProbeArgs(
             http_get=HTTPGetActionArgs(path="/metrics", port="http"), initial_delay_seconds=10, failure_threshold=5
         )
         Deployment(
-            name,
+            f"{name}-deployment",
             metadata=ObjectMetaArgs(name=APP, namespace=NAMESPACE, labels=labels),
             spec=DeploymentSpecArgs(
                 replicas=1,
@@ -180,7 +180,7 @@ class RayOperator(pulumi.ComponentResource):
                                     read_only_root_filesystem=True,
                                     capabilities=CapabilitiesArgs(drop=["ALL"]),
                                 ),
-                                resources=ResourceRequirementsArgs(**_RESOURCES),
+                                resources=_RESOURCES,
                             )
                         ],
                     ),
@@ -206,7 +206,8 @@ def _rules(upstream: Upstream, sources: Sources) -> list[PolicyRuleArgs]:
     file = folder / _ROLE
     if not file.is_file():
         raise SourceError(
-            f"{upstream.product}: {upstream.source} is neither a chart (Chart.yaml) nor the operator's manifests ({_ROLE})"
+            f"{upstream.product}: {upstream.source} is neither a chart (Chart.yaml) "
+            f"nor the operator's manifests ({_ROLE})"
         )
     own = [
         PolicyRuleArgs(

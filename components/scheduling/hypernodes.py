@@ -4,12 +4,13 @@ import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
+from components.component import Component
 from model import topology
 from model.environment import Environment
 
 
 @pulumi.type_token("gangline:index:HyperNodes")
-class HyperNodes(pulumi.ComponentResource):
+class HyperNodes(Component):
     """One HyperNode per declared rack or wider domain.
 
     Only for static racks. Where nodes carry topology labels Volcano's controller makes the HyperNodes itself, and
@@ -17,7 +18,7 @@ class HyperNodes(pulumi.ComponentResource):
     """
 
     def __init__(self, name: str, *, environment: Environment, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(pulumi.get_type_token(type(self)), name, {}, opts)
+        super().__init__(name, {}, opts)
         for hypernode in topology.hypernodes(environment):
             CustomResource(
                 f"{name}-{hypernode.name}",

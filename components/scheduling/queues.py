@@ -4,12 +4,13 @@ import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
+from components.component import Component
 from model import queues, volcano
 from model.environment import Environment
 
 
 @pulumi.type_token("gangline:index:Queues")
-class Queues(pulumi.ComponentResource):
+class Queues(Component):
     """Volcano's queues, parents before children.
 
     A queue counts as made when its controller has opened it: until then Volcano refuses jobs for it.
@@ -19,7 +20,7 @@ class Queues(pulumi.ComponentResource):
     """Names of the queues, parents first."""
 
     def __init__(self, name: str, *, environment: Environment, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__(pulumi.get_type_token(type(self)), name, {}, opts)
+        super().__init__(name, {}, opts)
         nodes = queues.flatten(environment)
         made: dict[str, CustomResource] = {}
         for node in nodes:

@@ -7,6 +7,7 @@ from pulumi_kubernetes.core.v1 import Namespace
 from pulumi_kubernetes.helm.v3 import Release
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs, ObjectMetaPatchArgs
 
+from components.component import Component
 from components.crds.source import chart_without_definitions
 from components.placement import beside_gpus
 from components.sources import Sources
@@ -27,7 +28,7 @@ _QUEUE_WEBHOOK = "volcano-admission-service-queues-validate"
 
 
 @pulumi.type_token("gangline:index:Volcano")
-class Volcano(pulumi.ComponentResource):
+class Volcano(Component):
     """The scheduler, its controllers and its admission webhooks.
 
     A helm Release and not rendered objects, since the chart makes the webhooks' certificate in a hook. What depends on
@@ -46,7 +47,7 @@ class Volcano(pulumi.ComponentResource):
         sources: Sources,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__(pulumi.get_type_token(type(self)), name, {"version": upstream.version}, opts)
+        super().__init__(name, {"version": upstream.version}, opts)
         namespace = Namespace(
             f"{name}-namespace",
             metadata=ObjectMetaArgs(name=NAMESPACE, labels={"pod-security.kubernetes.io/enforce": "baseline"}),

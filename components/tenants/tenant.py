@@ -5,6 +5,7 @@ from pulumi_kubernetes.core.v1 import Namespace, ResourceQuota, ResourceQuotaSpe
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 from pulumi_kubernetes.rbac.v1 import RoleBinding, RoleRefArgs, SubjectArgs
 
+from components.component import Component
 from model import tenants
 from model.environment import Environment
 from model.tenants import Tenant as Declared
@@ -14,7 +15,7 @@ TENANT_LABEL = "gangline.dev/tenant"
 
 
 @pulumi.type_token("gangline:index:Tenant")
-class Tenant(pulumi.ComponentResource):
+class Tenant(Component):
     """The namespaces of a team, with a ceiling on what each may request and the team's groups bound to roles in it."""
 
     namespaces: dict[str, Namespace]
@@ -23,7 +24,7 @@ class Tenant(pulumi.ComponentResource):
     def __init__(
         self, name: str, *, environment: Environment, tenant: str, opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        super().__init__(pulumi.get_type_token(type(self)), name, {"tenant": tenant}, opts)
+        super().__init__(name, {"tenant": tenant}, opts)
         declared = environment.tenants[tenant]
         self.namespaces = {}
         for namespace in declared.namespaces:
@@ -61,7 +62,8 @@ class Tenant(pulumi.ComponentResource):
                 metadata=ObjectMetaArgs(name=f"tenant-{role}", namespace=namespace),
                 role_ref=RoleRefArgs(api_group="rbac.authorization.k8s.io", kind="ClusterRole", name=role),
                 subjects=[
-                    SubjectArgs(api_group="rbac.authorization.k8s.io", kind="Group", name=group) for group in sorted(groups)
+                    SubjectArgs(api_group="rbac.authorization.k8s.io", kind="Group", name=group)
+                    for group in sorted(groups)
                 ],
                 opts=opts,
             )
