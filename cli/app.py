@@ -34,7 +34,7 @@ app.add_typer(twinning.app, name="twin")
 def main() -> NoReturn:
     """Run the command line. A refusal is one text on stderr and exit code 1, never a traceback."""
     try:
-        app()
+        app(prog_name="./gangline")
     except Exception as error:
         if not _is_refusal(error):
             raise

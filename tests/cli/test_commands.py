@@ -1,0 +1,57 @@
+"""What a person sees of the command line before anything is built."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def gangline(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [ROOT / ".venv" / "bin" / "python", "-P", "-m", "cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def test_check_says_what_the_document_holds() -> None:
+    done = gangline("check", "twin")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "stacks/Pulumi.twin.yaml: sound (2 pools, 4 queues, 2 tenants, 1 Ray cluster)\n"
+
+
+@pytest.mark.parametrize("command", ["check", "render", "up", "destroy"])
+def test_an_unknown_environment_is_refused_with_the_nearest(command: str) -> None:
+    done = gangline(command, "twni")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "environment twni: there is no stacks/Pulumi.twni.yaml\n  allowed: twin        fix: twin\n"
+    )
+
+
+@pytest.mark.parametrize("arguments", [("chekc",), ("up", "--nope"), ("check", "twin", "extra"), ("twin", "begin")])
+def test_wrong_usage_exits_with_2(arguments: tuple[str, ...]) -> None:
+    done = gangline(*arguments)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "./gangline" in done.stderr
+
+
+def test_works_from_any_folder(tmp_path: Path) -> None:
+    # A folder with modules named like ours must not be imported instead of ours.
+    (tmp_path / "model.py").write_text("raise SystemExit('the wrong model')\n")
+    done = gangline("check", "twin", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(ROOT / "stacks" / "Pulumi.twin.yaml"))
+
+
+def test_every_command_explains_itself() -> None:
+    overview = gangline("--help").stdout
+    for command in ("up", "destroy", "render", "check", "test", "doctor", "schema", "twin"):
+        assert command in overview
+        assert gangline(command, "--help").returncode == 0
