@@ -169,12 +169,12 @@ def serve(rules: Iterable[PodRule | StackRule]) -> None:
     analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(rules), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
-    print(port, flush=True)
     ended = threading.Event()
     # Control-C reaches the whole process group: leave as quietly as when the engine ends us.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     parent = os.getppid()
+    print(port, flush=True)
     while not ended.wait(1) and os.getppid() == parent:
         pass  # an engine that is killed cannot end us
     server.stop(None)
