@@ -15,12 +15,13 @@ import psutil
 from twin import control_plane, environment, files, pki, ports
 from twin.errors import ProcessFailedError, TwinError
 from twin.keeper import ROOT_VARIABLE, Keeper
-from twin.nodes import NodeChanges, Offer
 from twin.paths import Paths
 
 if TYPE_CHECKING:
     from lightkube import Client
 
+    from model.nodes import NodeOffer
+    from twin.nodes import NodeChanges
     from twin.status import Status
 
 POLL = 0.05
@@ -117,7 +118,7 @@ class Twin:
         self.paths.make()
         return environment.variables(self.paths, self.programs)
 
-    def apply_nodes(self, offers: Iterable[Offer]) -> NodeChanges:
+    def apply_nodes(self, offers: Iterable["NodeOffer"]) -> "NodeChanges":
         """Make the simulated nodes those that are offered.
 
         Raises:
@@ -145,7 +146,8 @@ class Twin:
             lock.acquire()
         except filelock.Timeout:
             raise TwinError(
-                f"another process has been starting or stopping this twin for {LOCK_LIMIT:g} s; it holds {self.paths.lock}"
+                f"another process has been starting or stopping this twin for {LOCK_LIMIT:g} s:"
+                f" it holds {self.paths.lock}"
             ) from None
         try:
             yield

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import yaml
 
-from twin import files, pki, stages
+from twin import files, images, pki, stages
 from twin.keeper import Program
 from twin.paths import CHECKOUT, Paths
 
@@ -44,11 +44,12 @@ def write_configuration(paths: Paths, ports: Mapping[str, int], programs: Mappin
             }
         ],
     }
+    lent = {name: str(programs[name]) for name in sorted(images.LENT.values()) if name in programs}
     contents = {
         paths.kubeconfig: pki.kubeconfig(paths.pki, "admin", server(ports)),
         paths.config / "stages.yaml": stages.document(),
         paths.config / "egress.yaml": yaml.safe_dump(egress),
-        paths.programs: json.dumps({name: str(path) for name, path in programs.items()}),
+        paths.programs: json.dumps(lent),
     }
     for client in ("controller-manager", "scheduler", "kwok", "lender"):
         contents[paths.config / f"{client}.kubeconfig"] = pki.kubeconfig(paths.pki, client, server(ports))
@@ -131,7 +132,7 @@ def _apiserver(paths: Paths, ports: Mapping[str, int]) -> tuple[str, ...]:
         "--service-cluster-ip-range=10.96.0.0/16",
         "--authorization-mode=RBAC",
         "--allow-privileged=true",
-        # Webhooks are reached by their Services, as in any cluster; the lender's gateway stands for the cluster network.
+        # Webhooks are reached by their Services, as in any cluster; the lender's gateway is the cluster network.
         f"--egress-selector-config-file={paths.config}/egress.yaml",
         # Loopback addresses are not allowed in the Endpoints of `kubernetes`.
         "--endpoint-reconciler-type=none",
@@ -158,6 +159,9 @@ def _controller_manager(paths: Paths, ports: Mapping[str, int]) -> tuple[str, ..
         # Without it the controllers lack rights, and taints of nodes never clear.
         "--use-service-account-credentials=true",
         "--controllers=*,-ttl-controller",
+        # By default 20 requests a second: a thousand new nodes would wait a minute for their taints to go.
+        "--kube-api-qps=1000",
+        "--kube-api-burst=2000",
         # More than KWOK's lease of 200 s.
         "--node-monitor-grace-period=240s",
         "--leader-elect=false",
@@ -175,6 +179,8 @@ def _scheduler(paths: Paths, ports: Mapping[str, int]) -> tuple[str, ...]:
         f"--secure-port={ports['kube-scheduler']}",
         f"--tls-cert-file={paths.pki}/server.crt",
         f"--tls-private-key-file={paths.pki}/server.key",
+        "--kube-api-qps=1000",
+        "--kube-api-burst=2000",
         "--leader-elect=false",
         "--profiling=false",
     )

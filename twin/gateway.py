@@ -54,7 +54,7 @@ async def _tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, re
             await writer.drain()
             await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
             return
-    # The API server shows the reason to whoever asked, for example "failed calling webhook ...: code 503: 503 <reason>".
+    # The API server shows the reason to whoever asked: "failed calling webhook ...: code 503: 503 <reason>".
     writer.write(f"HTTP/1.1 503 {found}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
     await writer.drain()
 

@@ -1,8 +1,8 @@
 """The process keeper: supervisord, its configuration, and the conversation with it.
 
 supervisord starts each process again when it ends, rotates its log, and ends it at `stop`. It is driven over a unix
-socket by its documented XML-RPC interface (http://supervisord.org/api.html). Each process runs through `twin/tether.py`,
-so that none survives the keeper. See docs/decisions/021-process-keeper.md.
+socket by its documented XML-RPC interface (http://supervisord.org/api.html). Each process runs through
+`twin/tether.py`, so that none survives the keeper. See docs/decisions/021-process-keeper.md.
 """
 
 import getpass
@@ -235,10 +235,20 @@ class Keeper:
     def _describe(self, program: Program, *, autostart: bool) -> None:
         files.write_json(self._specification(program.name), self._specify(program))
         # A program that ends is started again, after 1, 2, 3... seconds when it never ran for a second.
+        command = " ".join(
+            f'"{part}"'
+            for part in (
+                "%(ENV_GANGLINE_PYTHON)s",
+                "-S",
+                "-E",
+                "%(ENV_GANGLINE_TETHER)s",
+                f"%(here)s/{self.pidfile.name}",
+                f"%(here)s/{program.name}.json",
+            )
+        )
         lines = (
             f"[program:{program.name}]",
-            f'command="%(ENV_GANGLINE_PYTHON)s" -S -E "%(ENV_GANGLINE_TETHER)s"'
-            f' "%(here)s/{self.pidfile.name}" "%(here)s/{program.name}.json"',
+            f"command={command}",
             f"autostart={str(autostart).lower()}",
             "autorestart=true",
             "startsecs=1",

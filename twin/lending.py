@@ -1,7 +1,7 @@
 """The lender: a kubelet for pods whose program the twin has. Run by the keeper as `python -m twin.lending ROOT`.
 
-It follows pods whose image is lent, starts the real program for each, keeps its mounted files up to date, reports its pod
-as ready only while it really answers, and ends it with its pod. Nobody else writes the status of these pods.
+It follows pods whose image is lent, starts the real program for each, keeps its mounted files up to date, reports its
+pod as ready only while it really answers, and ends it with its pod. Nobody else writes the status of these pods.
 """
 
 import asyncio
@@ -203,7 +203,7 @@ class Lender:
         if process.pid and process.pid != borrower.pid:
             borrower.restarts += borrower.pid is not None
             borrower.pid = process.pid
-        borrower.ready = process.running and await self._answers(borrower.loan.probe)
+        borrower.ready = process.running and await self._answers(borrower.loan)
         if borrower.ready:
             borrower.problem = ""
         elif process.running:
@@ -217,8 +217,8 @@ class Lender:
             raise LoanRefusedError(f"the twin has no program {program}: see `./gangline doctor`")
         used = {*self._ports.values(), *(p for b in self._borrowers.values() if b.loan for p in b.loan.ports.values())}
 
-        def port(name: str, _: int) -> int:
-            chosen = ports.choose([name], {}, used)[name]
+        def port() -> int:
+            chosen = ports.choose(["lent"], {}, used)["lent"]
             used.add(chosen)
             return chosen
 
@@ -277,12 +277,12 @@ class Lender:
         finally:
             await client.close()
 
-    async def _answers(self, url: str) -> bool:
+    async def _answers(self, loan: Loan) -> bool:
         try:
-            response = await self._prober.get(url)
+            response = await self._prober.get(loan.probe)
         except httpx2.HTTPError:
             return False
-        return response.is_success or url.count("/") == 2
+        return response.is_success or loan.any_answer
 
     async def _report(self, borrower: Borrower, directory: Path) -> None:
         container = borrower.pod["spec"]["containers"][0]

@@ -1,12 +1,12 @@
 """How a pod's container becomes a process on this machine: what is run, and how that differs from the pod's own words.
 
-Pure functions of the pod and of the objects that it mounts. A program runs with the arguments and the environment of its
-own container; only what cannot be the same on a shared machine differs, and each such difference is recorded.
+Pure functions of the pod and of the objects that it mounts. A program runs with the arguments and the environment of
+its own container; only what cannot be the same on a shared machine differs, and each such difference is recorded.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,19 +58,36 @@ class Listener:
 
 
 @dataclass(frozen=True)
+class Probe:
+    """How one sees that a program works.
+
+    Attributes:
+        listener: Name of the listener to ask.
+        scheme: `http` or `https`.
+        path: What to get.
+        any_answer: Whether any HTTP answer will do, or only one of success.
+    """
+
+    listener: str
+    scheme: str
+    path: str
+    any_answer: bool = False
+
+
+@dataclass(frozen=True)
 class Lendable:
     """What the twin knows of a program that it lends.
 
     Attributes:
         entrypoints: Names of its executable in the image; a container with another command is not this program.
         listeners: The ports that it opens.
-        probe: Listener, scheme and path that answer when it works; any HTTP answer counts for an empty path.
-        extra: Flags that only a process outside a pod needs, with a format of `namespace`, and the reason.
+        probe: What answers when it works.
+        extra: Flags that only a process outside a pod needs: flag, value (`{namespace}` stands for the pod's), reason.
     """
 
     entrypoints: tuple[str, ...]
     listeners: tuple[Listener, ...]
-    probe: tuple[str, str, str]
+    probe: Probe
     extra: tuple[tuple[str, str, str], ...] = ()
 
 
@@ -79,24 +96,24 @@ LENDABLE = {
     "vc-scheduler": Lendable(
         ("vc-scheduler",),
         (Listener("metrics", "--listen-address", 8080), Listener("health", "--healthz-address", 11251)),
-        ("health", "http", "/healthz"),
+        Probe("health", "http", "/healthz"),
     ),
     "vc-controller-manager": Lendable(
         ("vc-controller-manager",),
         (Listener("metrics", "--listen-address", 8081), Listener("health", "--healthz-address", 11251)),
-        ("health", "http", "/healthz"),
+        Probe("health", "http", "/healthz"),
     ),
     "vc-webhook-manager": Lendable(
         ("vc-webhook-manager",),
         (Listener("webhook", "--port", 8443, bare=True), Listener("health", "--healthz-address", 11251)),
         # Its health answers before it serves; so the webhook's own port is asked.
-        ("webhook", "https", ""),
+        Probe("webhook", "https", "/", any_answer=True),
         (("--listen-address", ADDRESS, "loopback only"),),
     ),
     "kuberay-operator": Lendable(
         ("manager", "kuberay-operator"),
         (Listener("metrics", "--metrics-addr", 8080), Listener("health", "--health-probe-bind-address", 8082)),
-        ("health", "http", "/readyz"),
+        Probe("health", "http", "/readyz"),
         (("--leader-election-namespace", "{namespace}", "in a pod it is read from the mounted service account"),),
     ),
 }
@@ -134,7 +151,8 @@ class Loan:
         environment: Its environment.
         ports: The port here for each port of the container.
         named: Container ports by name, for Services that use names.
-        probe: URL that answers when it works, and the least path: see `Lendable.probe`.
+        probe: URL that answers when it works.
+        any_answer: Whether any answer will do.
         differences: How it differs from the container.
     """
 
@@ -144,7 +162,8 @@ class Loan:
     ports: Mapping[int, int]
     named: Mapping[str, int]
     probe: str
-    differences: tuple[Difference, ...] = field(default=())
+    any_answer: bool
+    differences: tuple[Difference, ...]
 
 
 def container_of(pod: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,7 +211,7 @@ def plan(
     kubeconfig: Path,
     mounts: Iterable[Mount],
     environment: Mapping[str, str],
-    port: Callable[[str, int], int],
+    port: Callable[[], int],
 ) -> Loan:
     """Work out the process for a container.
 
@@ -203,10 +222,10 @@ def plan(
         kubeconfig: A kubeconfig that authenticates as the pod's service account.
         mounts: Its mounts.
         environment: The container's environment, references resolved.
-        port: Gives a port here for a listener's name and its own port.
+        port: Gives a free port here, each time another one.
 
     Raises:
-        LoanRefusedError: The twin cannot run it.
+        LoanRefusedError: The image is not lent.
     """
     program = images.lent_program(container["image"])
     if program is None:
@@ -215,52 +234,64 @@ def plan(
     namespace, account = pod["metadata"]["namespace"], pod["spec"].get("serviceAccountName", "default")
     differences = [Difference("image", container["image"], str(executable), "no image is pulled, no container runs")]
 
-    def translate(text: str) -> str:
-        for mount in sorted(mounts, key=lambda mount: -len(mount.path)):
-            text = re.sub(
-                rf"(?<![\w./-]){re.escape(mount.path)}(?=[/,:;]|$)", str(mount.here).replace("\\", r"\\"), text
-            )
-        return text
-
     command = container.get("command") or []
     own = [_expand(argument, environment) for argument in [*command[1:], *(container.get("args") or [])]]
-    arguments = [translate(argument) for argument in own]
-    for before, after in zip(own, arguments, strict=True):
-        if before != after:
-            flag, value, moved = before.partition("=")[0], before.partition("=")[2], after.partition("=")[2]
-            differences.append(Difference(flag, value or before, moved or after, "mounted files are here"))
-    variables = {name: translate(value) for name, value in environment.items()}
-    for name, value in variables.items():
-        if value != environment[name]:
-            differences.append(Difference(name, environment[name], value, "mounted files are here"))
+    arguments, variables = _translated(own, environment, tuple(mounts), differences)
 
     ports: dict[int, int] = {}
-    probe = ""
     for listener in known.listeners:
         said = _value(arguments, listener.flag)
-        before = _port(said, listener.port)
-        here = port(listener.name, before)
-        ports[before] = here
+        here = ports[_port(said, listener.port)] = port()
         lent = str(here) if listener.bare else f"{ADDRESS}:{here}"
         arguments = with_flag(arguments, listener.flag, lent)
         differences.append(Difference(listener.flag, said, lent, "all processes share one machine"))
-        if listener.name == known.probe[0]:
-            probe = f"{known.probe[1]}://{ADDRESS}:{here}{known.probe[2]}"
-    for flag, value, why in known.extra:
+    account_note = f"outside a pod; a token of service account {namespace}/{account}"
+    for flag, value, why in (*known.extra, ("--kubeconfig", str(kubeconfig), account_note)):
         if not _value(arguments, flag):
-            text = value.format(namespace=namespace)
+            text = value.replace("{namespace}", namespace)
             arguments = with_flag(arguments, flag, text)
             differences.append(Difference(flag, "", text, why))
-    arguments = with_flag(arguments, "--kubeconfig", str(kubeconfig))
-    differences.append(
-        Difference(
-            "--kubeconfig", "", str(kubeconfig), f"outside a pod; a token of service account {namespace}/{account}"
-        )
-    )
-    if container.get("resources", {}).get("limits"):
-        differences.append(Difference("limits", str(container["resources"]["limits"]), "", "not enforced"))
+    if limits := container.get("resources", {}).get("limits"):
+        written = ", ".join(f"{name} {amount}" for name, amount in limits.items())
+        differences.append(Difference("limits", written, "", "not enforced"))
+
+    probed = next(listener for listener in known.listeners if listener.name == known.probe.listener)
+    address = f"{ADDRESS}:{ports[_port(_value(own, probed.flag), probed.port)]}"
     named = {item["name"]: item["containerPort"] for item in container.get("ports") or [] if item.get("name")}
-    return Loan(program, tuple(arguments), variables, ports, named, probe, tuple(differences))
+    return Loan(
+        program=program,
+        arguments=tuple(arguments),
+        environment=variables,
+        ports=ports,
+        named=named,
+        probe=f"{known.probe.scheme}://{address}{known.probe.path}",
+        any_answer=known.probe.any_answer,
+        differences=tuple(differences),
+    )
+
+
+def _translated(
+    own: Sequence[str], environment: Mapping[str, str], mounts: Sequence[Mount], differences: list[Difference]
+) -> tuple[list[str], dict[str, str]]:
+    """Put the files here in place of the container's, in arguments and environment, and note where that was done."""
+
+    def translate(text: str) -> str:
+        for mount in sorted(mounts, key=lambda mount: -len(mount.path)):
+            here = str(mount.here)
+            text = re.sub(rf"(?<![\w./-]){re.escape(mount.path)}(?=[/,:;]|$)", lambda _, here=here: here, text)
+        return text
+
+    arguments = [translate(argument) for argument in own]
+    variables = {name: translate(value) for name, value in environment.items()}
+    why = "mounted files are here"
+    for before, after in zip(own, arguments, strict=True):
+        if before != after:
+            flag, equals, value = before.partition("=")
+            differences.append(Difference(flag, value or before, after.removeprefix(flag + equals), why))
+    for name, value in variables.items():
+        if value != environment[name]:
+            differences.append(Difference(name, environment[name], value, why))
+    return arguments, variables
 
 
 def with_flag(arguments: Iterable[str], flag: str, value: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from lightkube import AsyncClient
 from lightkube.core.exceptions import ApiError
 from lightkube.resources.core_v1 import ConfigMap, Secret
 
+from model.quantities import Quantity
 from twin import files
 from twin.loans import LoanRefusedError, NotYetError
 
@@ -35,7 +37,7 @@ async def write_volumes(client: AsyncClient, pod: Mapping[str, Any], directory: 
         if "emptyDir" in volume or "projected" in volume:
             continue
         wanted = await _contents(client, pod["metadata"]["namespace"], volume)
-        # Each file is replaced as a whole: the Volcano scheduler watches the directory, and an empty file is fatal to it.
+        # Each file is replaced as a whole: Volcano's scheduler watches the directory, an empty file is fatal to it.
         for name, content in wanted.items():
             changed |= files.write(target / name, content)
         for stale in target.rglob("*"):
@@ -120,9 +122,9 @@ async def _reference(
         return _field(pod, reference["fieldPath"])
     if reference := source.get("resourceFieldRef"):
         kind, _, resource = reference["resource"].partition(".")
-        if reference.get("divisor", "0") not in ("0", "1"):
-            raise LoanRefusedError(f"variable {name}: the twin knows the divisor 1 only")
-        return _plain(container.get("resources", {}).get(kind, {}).get(resource, "0"))
+        amount = Quantity.parse(container.get("resources", {}).get(kind, {}).get(resource, "0")).value
+        divisor = Quantity.parse(reference.get("divisor", "1")).value or Decimal(1)  # unset is sent as "0"
+        return str((amount / divisor).to_integral_value(ROUND_CEILING))
     raise LoanRefusedError(f"variable {name}: the twin does not stand for {', '.join(source)}")
 
 
@@ -151,18 +153,3 @@ def _field(pod: Mapping[str, Any], path: str) -> str:
         if path.startswith(f"metadata.{kind}['") and path.endswith("']"):
             return (pod["metadata"].get(kind) or {}).get(path[len(f"metadata.{kind}['") : -2], "")
     raise LoanRefusedError(f"the twin does not stand for the field {path}")
-
-
-_SUFFIXES = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-
-
-def _plain(quantity: str) -> str:
-    """Give a quantity as a whole number, rounded up, as the kubelet does for a divisor of 1."""
-    for suffix, factor in _SUFFIXES.items():
-        if quantity.endswith(suffix) and quantity.removesuffix(suffix).isdigit():
-            return str(int(quantity.removesuffix(suffix)) * factor)
-    if quantity.endswith("m") and quantity.removesuffix("m").isdigit():
-        return str(-(-int(quantity.removesuffix("m")) // 1000))
-    if quantity.isdigit():
-        return quantity
-    raise LoanRefusedError(f"the twin cannot read the quantity {quantity}")

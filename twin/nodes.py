@@ -7,10 +7,10 @@ import datetime
 import ipaddress
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from lightkube import Client
 from lightkube.core.exceptions import ApiError
@@ -20,6 +20,8 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Node
 from lightkube.types import PatchType
 
+from model.nodes import NodeOffer
+from model.quantities import Quantity
 from twin.errors import TwinError
 from twin.stages import NODE_SELECTOR
 
@@ -28,54 +30,6 @@ OFFER = "gangline.dev/offer"  # annotation: what was last offered, to know what 
 ADDRESSES = ipaddress.ip_network("172.16.0.0/12")
 VERSION = "gangline-twin"  # of everything on a node that does not exist
 SETTLING_TAINT = "node.kubernetes.io/not-ready"
-
-
-class Taint(Protocol):
-    """A taint that a pool declares."""
-
-    @property
-    def key(self) -> str:
-        """Its key."""
-        ...
-
-    @property
-    def value(self) -> str:
-        """Its value."""
-        ...
-
-    @property
-    def effect(self) -> str:
-        """NoSchedule, PreferNoSchedule or NoExecute."""
-        ...
-
-
-class Offer(Protocol):
-    """What one node of a pool offers, as `model.nodes.NodeOffer` has it."""
-
-    @property
-    def name(self) -> str:
-        """Name of the node."""
-        ...
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """Labels of the node."""
-        ...
-
-    @property
-    def taints(self) -> Iterable[Taint]:
-        """Taints of the node."""
-        ...
-
-    @property
-    def capacity(self) -> dict[str, str]:
-        """Kubernetes quantities by resource name."""
-        ...
-
-    @property
-    def allocatable(self) -> dict[str, str]:
-        """Kubernetes quantities by resource name, after what system and kubelet keep."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -95,7 +49,7 @@ class NodeChanges:
     unchanged: int
 
 
-def reconcile(client: Client, offers: Iterable[Offer], settle: float = 60) -> NodeChanges:
+def reconcile(client: Client, offers: Iterable[NodeOffer], settle: float = 60) -> NodeChanges:
     """Make the simulated nodes of the cluster those that are offered.
 
     Args:
@@ -107,7 +61,7 @@ def reconcile(client: Client, offers: Iterable[Offer], settle: float = 60) -> No
         TwinError: Two offers have one name, a node of that name exists and is not simulated, the API server refused a
             node, or new nodes did not become schedulable in time.
     """
-    wanted: dict[str, Offer] = {}
+    wanted: dict[str, NodeOffer] = {}
     for offer in offers:
         if offer.name in wanted:
             raise TwinError(f"two nodes are named {offer.name}")
@@ -151,7 +105,7 @@ def is_ready(node: Node) -> bool:
     return any(condition.type == "Ready" and condition.status == "True" for condition in conditions)
 
 
-def changes(node: Node, offer: Offer) -> tuple[dict[str, Any], dict[str, Any]]:
+def changes(node: Node, offer: NodeOffer) -> tuple[dict[str, Any], dict[str, Any]]:
     """Compare a node with an offer.
 
     Labels and taints that somebody else put on the node stay; those that an earlier offer put there and this one does
@@ -182,22 +136,31 @@ def changes(node: Node, offer: Offer) -> tuple[dict[str, Any], dict[str, Any]]:
             ("capacity", node.status.capacity or {}, offer.capacity),
             ("allocatable", node.status.allocatable or {}, offer.allocatable),
         )
-        if (difference := _difference(now, then, now))
+        if (difference := _difference(now, {**then, **_same(now, then)}, now))
     }
     return patch, ({"status": status} if status else {})
 
 
-def _difference(live: dict[str, str], wanted: dict[str, str], ours: dict[str, str]) -> dict[str, str | None]:
+def _difference(live: Mapping[str, str], wanted: Mapping[str, str], ours: Iterable[str]) -> dict[str, str | None]:
     changed: dict[str, str | None] = {key: value for key, value in wanted.items() if live.get(key) != value}
     return changed | {key: None for key in ours if key in live and key not in wanted}
 
 
-def _taints(offer: Offer) -> list[dict[str, str]]:
+def _same(live: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
+    """Give the live quantities that are equal to the wanted ones: the API server writes 2048Gi as 2Ti."""
+    return {
+        name: quantity
+        for name, quantity in live.items()
+        if name in wanted and Quantity.parse(quantity) == Quantity.parse(wanted[name])
+    }
+
+
+def _taints(offer: NodeOffer) -> list[dict[str, str]]:
     return [{"key": taint.key, "value": taint.value or "", "effect": taint.effect} for taint in offer.taints]
 
 
-def _record(offer: Offer) -> str:
-    return json.dumps({"labels": offer.labels, "taints": _taints(offer)}, sort_keys=True)
+def _record(offer: NodeOffer) -> str:
+    return json.dumps({"labels": dict(offer.labels), "taints": _taints(offer)}, sort_keys=True)
 
 
 def _last_offer(node: Node) -> dict[str, Any]:
@@ -208,7 +171,7 @@ def _last_offer(node: Node) -> dict[str, Any]:
         return {}
 
 
-def _node(offer: Offer, address: str) -> Node:
+def _node(offer: NodeOffer, address: str) -> Node:
     key, _, value = NODE_SELECTOR.partition("=")
     now = datetime.datetime.now(datetime.UTC)
     # Ready from the start: the stage that sets it took half a minute for a thousand nodes under load.
@@ -224,7 +187,11 @@ def _node(offer: Offer, address: str) -> Node:
         metadata=ObjectMeta(
             name=offer.name, labels=dict(offer.labels), annotations={key: value, OFFER: _record(offer)}
         ),
-        spec=NodeSpec(taints=[NodeTaint(key=taint["key"], value=taint["value"], effect=taint["effect"]) for taint in _taints(offer)]),
+        spec=NodeSpec(
+            taints=[
+                NodeTaint(key=taint["key"], value=taint["value"], effect=taint["effect"]) for taint in _taints(offer)
+            ]
+        ),
         status=NodeStatus(
             capacity=dict(offer.capacity),
             allocatable=dict(offer.allocatable),

@@ -1,4 +1,4 @@
-"""Scripts inside lent images that charts run as Jobs, done here in Python with the arguments of their own containers."""
+"""Scripts inside lent images that charts run as Jobs: done here in Python, with their own arguments."""
 
 import argparse
 from collections.abc import Awaitable, Callable, Sequence

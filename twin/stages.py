@@ -1,7 +1,7 @@
-"""What KWOK does in place of kubelets, written as its Stage objects (https://kwok.sigs.k8s.io/docs/user/stages-configuration).
+"""What KWOK does in place of kubelets, as Stage objects (https://kwok.sigs.k8s.io/docs/user/stages-configuration).
 
-KWOK's own stages complete the pods of every owner of kind `Job`, Volcano's too (kwok issue 762), and report any image as
-running. These do neither.
+KWOK's own stages complete the pods of every owner of kind `Job`, Volcano's too (kwok issue 762), and report any image
+as running. These do neither.
 """
 
 import json
@@ -76,7 +76,8 @@ initContainerStatuses:
 {{ with NodeIPWith .spec.nodeName }}
 hostIP: {{ . | Quote }}
 {{ end }}
-{{ with PodIPWith .spec.nodeName ( or .spec.hostNetwork false ) ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) }}
+{{ $host := or .spec.hostNetwork false }}
+{{ with PodIPWith .spec.nodeName $host ( or .metadata.uid "" ) ( or .metadata.name "" ) ( or .metadata.namespace "" ) }}
 podIP: {{ . | Quote }}
 podIPs:
 - ip: {{ . | Quote }}

@@ -1,4 +1,4 @@
-"""How the twin is: processes, nodes, lent processes and how they differ from their containers, images it does not know."""
+"""How the twin is: processes, nodes, lent processes with their differences, images that it does not know."""
 
 import time
 from collections import Counter

@@ -3,8 +3,8 @@
 The kernel kills the program when its parent dies, however that happens. Only the standard library is used, and the
 program takes this process's place, so that the tether costs some milliseconds and no memory.
 
-The specification is a JSON file `{"program", "arguments", "environment"}`: arguments and environment of the program come
-from charts and people, and would have to be quoted for the keeper's configuration otherwise.
+The specification is a JSON file `{"program", "arguments", "environment"}`: arguments and environment of the program
+come from charts and people, and would have to be quoted for the keeper's configuration otherwise.
 """
 
 import ctypes
