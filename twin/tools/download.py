@@ -1,6 +1,5 @@
 """Official release files: fetched resumably, trusted only by a checksum pinned here."""
 
-import os
 import shutil
 import tarfile
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ import httpx
 
 from twin.tools.cache import hash_file
 from twin.tools.errors import ToolError, storage_errors
-from twin.tools.pins import Closed, Download, Tool, platform_name
+from twin.tools.pins import Download, Tool, platform_name
 from twin.tools.progress import Progress
 
 _TIMEOUT = httpx.Timeout(30.0, connect=5.0)
@@ -20,18 +19,6 @@ _BLOCK = 1 << 20
 
 class UnavailableError(ToolError):
     """The official file cannot be had now: another way may do."""
-
-
-def off_reason(tool: Tool) -> str:
-    """Why the official download of a tool is off here; empty when it is open."""
-    if isinstance(tool.download, Closed):
-        return tool.download.closed
-    # Sites without a way out, and those that want each program built from verified source.
-    if os.environ.get("GANGLINE_DOWNLOADS") == "off":
-        return "switched off by GANGLINE_DOWNLOADS=off"
-    if platform_name() not in tool.download.checksums:
-        return f"no published checksum for {platform_name()}"
-    return ""
 
 
 def address(tool: Tool, download: Download) -> str:

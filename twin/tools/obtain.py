@@ -1,5 +1,6 @@
 """Getting tools: PATH, then the cache, then the official download, then a build."""
 
+import os
 import signal
 import threading
 from collections.abc import Iterable, Iterator
@@ -8,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from twin.tools import download, recipe
+from twin.tools import recipe
 from twin.tools.cache import cache_root, commit, find, locked, staging
 from twin.tools.errors import ToolError, storage_errors
 from twin.tools.golang import Go
 from twin.tools.path import on_path
-from twin.tools.pins import PINS, Download, Tool, load_tools
+from twin.tools.pins import PINS, Closed, Tool, load_tools, platform_name
 from twin.tools.progress import Progress
 
 
@@ -79,7 +80,7 @@ def status(tool: Tool, *, thorough: bool = False) -> ToolStatus:
     ways = (
         Way("path", not_on_path),
         Way("cache", "" if kept else damage or "not there yet"),
-        Way("download", download.off_reason(tool)),
+        Way("download", _no_download(tool)),
         Way("build", no_build),
     )
     if found:
@@ -130,10 +131,10 @@ def ensure(
 
 def _refuse_the_hopeless(missing: list[Tool]) -> None:
     """Say at once, not after half an hour, that a tool has no way open."""
-    hopeless = [tool for tool in missing if download.off_reason(tool) and recipe.off_reason(tool)[1]]
+    hopeless = [tool for tool in missing if _no_download(tool) and recipe.off_reason(tool)[1]]
     if hopeless:
         raise ToolError(
-            "\n".join(_all_failed(tool, download.off_reason(tool), recipe.off_reason(tool)[1]) for tool in hopeless),
+            "\n".join(_all_failed(tool, _no_download(tool), recipe.off_reason(tool)[1]) for tool in hopeless),
             _what_to_do(hopeless),
         )
 
@@ -171,11 +172,26 @@ def _get(tool: Tool, progress: Progress) -> dict[str, Path]:
     return found
 
 
+def _no_download(tool: Tool) -> str:
+    """Why the official download of a tool is off here; empty when it is open."""
+    if isinstance(tool.download, Closed):
+        return tool.download.closed
+    # Sites without a way out, and those that want each program built from verified source.
+    if os.environ.get("GANGLINE_DOWNLOADS") == "off":
+        return "switched off by GANGLINE_DOWNLOADS=off"
+    if platform_name() not in tool.download.checksums:
+        return f"no published checksum for {platform_name()}"
+    return ""
+
+
 def _try_download(tool: Tool, progress: Progress) -> str:
     """Get a tool as its official file. Returns why not; empty when it is there."""
-    reason = download.off_reason(tool)
-    if reason or not isinstance(tool.download, Download):
+    reason = _no_download(tool)
+    if reason or isinstance(tool.download, Closed):
         return reason
+    # Its HTTP client costs most of a second to import, and almost no run needs it.
+    from twin.tools import download
+
     progress.begin(tool.name, "downloading")
     part = cache_root() / "downloads" / f"{tool.key}.part"
     try:

@@ -74,7 +74,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         end = start + releases.breaks.pop(0) if releases.breaks else len(releases.body)
         self.wfile.write(releases.body[start:end])
 
-    def log_message(self, *_) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Say nothing."""
 
 
