@@ -143,10 +143,10 @@ def _check_version(folder: Path, upstream: Upstream) -> None:
         return
     described = yaml.safe_load(chart.read_text(encoding="utf-8"))
     # Some projects write a chart's version into Chart.yaml only when they publish it (NFD: "0.2.1" in its tree).
-    found = {str(described.get("version")).removeprefix("v"), str(described.get("appVersion")).removeprefix("v")}
-    if upstream.version.removeprefix("v") not in found and found != {"None"}:
+    found = {str(described[key]).removeprefix("v") for key in ("version", "appVersion") if key in described}
+    if upstream.version.removeprefix("v") not in found:
         raise SourceError(
-            f"{upstream.product}: {upstream.source} holds version {' or '.join(sorted(found))}, "
+            f"{upstream.product}: {upstream.source} holds version {' or '.join(sorted(found)) or 'none'}, "
             f"wanted is {upstream.version}; fix: set releases.{upstream.product}.version, or give another source"
         )
 
