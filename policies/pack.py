@@ -2,7 +2,8 @@
 
 from policies.images import image_version
 from policies.privileges import privileged
+from policies.queues import queue_exists, queue_sums
 from policies.rules import PodRule, StackRule
 from policies.workloads import gpu_limits, gpu_queue
 
-RULES: tuple[PodRule | StackRule, ...] = (gpu_limits, gpu_queue, image_version, privileged)
+RULES: tuple[PodRule | StackRule, ...] = (gpu_limits, gpu_queue, queue_exists, queue_sums, image_version, privileged)

@@ -140,7 +140,8 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
     def _answer(self, response: Any, rule: Rule, report: Report) -> list[tuple[str, Unjudged]]:
         """Write a report into a response; give back what a preview must leave to the update."""
-        for each in report.violations:
+        # A workload of several pods may break a rule several times in the one place where it can be mended.
+        for each in dict.fromkeys(report.violations):
             self._diagnostic(response, rule, f"{each.path}: {each.message}\nfix: {rule.fix}", each.urn)
         unjudged = list(dict.fromkeys(report.unjudged))
         if self._preview:

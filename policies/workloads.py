@@ -24,9 +24,7 @@ VOLCANO = "volcano"
         "GPUs cannot be overcommitted, and the API server refuses pods that try. It sees the pods of a RayCluster only "
         "when the operator makes them: `up` has succeeded by then, and no pod ever appears."
     ),
-    fix=(
-        "Set `limits` to a whole number and leave `requests` out. Parts of a GPU come from pools with `sharing`."
-    ),
+    fix=("Set `limits` to a whole number and leave `requests` out. Parts of a GPU come from pools with `sharing`."),
 )
 def gpu_limits(pod: Pod, report: Report) -> None:
     """Judge the resources of each container."""
@@ -79,10 +77,12 @@ def gpu_queue(pod: Pod, report: Report) -> None:
     """Judge the place where the kind of workload names its queue."""
     if pod.partial or not _uses_gpus(pod, report):
         return
-    for place, what in _places(pod):
-        with report.reading():
-            if not place.text():
-                report.violation(place, what)
+    with report.reading():
+        field = queue_field(pod)
+        if field is None:
+            report.violation("kind", f"a {pod.kind} cannot name a queue for what it makes; make the jobs themselves")
+        elif not field.text():
+            report.violation(field, "names no queue")
     if pod.group not in _OPERATED:
         with report.reading():
             scheduler = pod.spec["schedulerName"]
@@ -94,19 +94,24 @@ _OPERATED = frozenset({"ray.io", "batch.volcano.sh", "flow.volcano.sh"})
 """Groups whose operator sets the scheduler's name itself."""
 
 
-def _places(pod: Pod) -> tuple[tuple[Field, str], ...]:
+def queue_field(pod: Pod) -> Field | None:
+    """Give the field in which a kind of workload names its queue; None for one that has no such field.
+
+    Sources: ray-operator/controllers/ray/batchscheduler/volcano (RayCluster and RayJob; a RayService copies its labels
+    to its clusters, a RayCronJob gives its jobs none, constructRayJob); volcano.sh/apis/pkg/apis/batch/v1alpha1;
+    volcano/pkg/controllers/podgroup (pods).
+    """
     match pod.group, pod.kind:
         case "ray.io", "RayCronJob":
-            # KubeRay 1.6 gives the jobs that it makes labels of its own only (constructRayJob).
-            return ((pod.object["kind"], "a RayCronJob cannot hand a queue to its jobs; make RayJobs instead"),)
+            return None
         case "ray.io", _:
-            return ((pod.object.at("metadata", "labels", QUEUE_LABEL), "names no queue"),)
+            return pod.object.at("metadata", "labels", QUEUE_LABEL)
         case "batch.volcano.sh", "CronJob":
-            return ((pod.object.at("spec", "jobTemplate", "spec", "queue"), "names no queue"),)
+            return pod.object.at("spec", "jobTemplate", "spec", "queue")
         case (("batch.volcano.sh" | "flow.volcano.sh"), _):
-            return ((pod.object.at("spec", "queue"), "names no queue"),)
+            return pod.object.at("spec", "queue")
         case _:
-            return ((pod.metadata.at("annotations", QUEUE_ANNOTATION), "names no queue"),)
+            return pod.metadata.at("annotations", QUEUE_ANNOTATION)
 
 
 def _uses_gpus(pod: Pod, report: Report) -> bool:
