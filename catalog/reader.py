@@ -1,7 +1,7 @@
 """The typed reader of the catalogue: each file once, as frozen values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -64,6 +64,10 @@ class Release:
         version: Exact version, without a leading `v`.
         chart: Name of its Helm chart.
         repository: Chart repository (https://) or the chart's OCI reference (oci://).
+        images: Images by role; `{version}` stands for the version that is installed.
+        crds: Names of the custom resource definitions that it brings, checked against its source when it is installed.
+        sha256: Checksum of the chart's archive in that repository, where it was published apart from the archive.
+        newest_kubernetes: Newest minor of Kubernetes 1 that it is made for, where its makers say so.
         source: Where version and repository were read.
     """
 
@@ -71,6 +75,10 @@ class Release:
     version: str
     chart: str
     repository: str
+    images: Mapping[str, str] = field(default_factory=dict)
+    crds: tuple[str, ...] = ()
+    sha256: str | None = None
+    newest_kubernetes: int | None = None
     source: str = ""
 
 

@@ -1,6 +1,23 @@
 """Which upstream releases an environment runs. What it leaves out comes from the catalogue."""
 
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from catalog import reader as catalog
+
 from .base import Declared
+from .problems import Path, Problem, answered_each, nearest, readable
+
+if TYPE_CHECKING:
+    from .environment import Environment
+
+_EXACT = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?")
+_REMOTE = re.compile(r"(https|oci)://[^\s/]+(/\S*)?")
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://")
+_SOURCES = "https://… (chart repository), oci://… (chart), a *.tgz or a directory relative to the project"
 
 
 class Release(Declared):
@@ -11,3 +28,100 @@ class Release(Declared):
     source: str | None = None
     """Where its chart or manifests come from: a chart repository (https://...), an OCI reference (oci://...), an
     archive (*.tgz) or a directory, the last two relative to the project. Air-gapped sites and the twin use these."""
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """An upstream product as one environment installs it.
+
+    Attributes:
+        product: Its name in documents.
+        version: Exact version, without a leading `v`.
+        chart: Name of its Helm chart.
+        source: Where its chart or manifests come from.
+        images: Full image references (or parts of them) by role.
+        crds: Names of the custom resource definitions that it brings.
+        sha256: Checksum of the catalogue's chart archive; None where it is unknown or the document names another one.
+    """
+
+    product: str
+    version: str
+    chart: str
+    source: str
+    images: Mapping[str, str]
+    crds: tuple[str, ...]
+    sha256: str | None
+
+
+def upstream(env: "Environment", product: str) -> Upstream:
+    """An upstream product as an environment installs it: the catalogue's entry with the document's overrides."""
+    known = catalogued()[product]
+    exact = version(env, product)
+    return Upstream(
+        product=product,
+        version=exact,
+        chart=known.chart,
+        source=source(env, product),
+        images={role: text.format(version=exact) for role, text in known.images.items()},
+        crds=tuple(known.crds),
+        sha256=known.sha256 if (exact, source(env, product)) == (known.version, known.repository) else None,
+    )
+
+
+def catalogued() -> Mapping[str, catalog.Release]:
+    """The products that environments run, by name."""
+    return catalog.releases()
+
+
+def version(env: "Environment", product: str) -> str:
+    """The exact version of a product in an environment."""
+    override = env.releases.get(product)
+    return override.version if override is not None and override.version else catalogued()[product].version
+
+
+def source(env: "Environment", product: str) -> str:
+    """Where a product's chart or manifests come from in an environment."""
+    override = env.releases.get(product)
+    return override.source if override is not None and override.source else catalogued()[product].repository
+
+
+def newest_kubernetes(env: "Environment", product: str) -> int | None:
+    """The newest minor of Kubernetes 1 that the product's release is made for; None where that is not known."""
+    known = catalogued()[product]
+    return known.newest_kubernetes if version(env, product) == known.version else None
+
+
+def problems(env: "Environment") -> Iterator[Problem]:
+    """What is wrong with the overrides."""
+    for name, release in readable(env.releases):
+        at: Path = ("releases", name)
+        if name not in catalogued():
+            allowed = ", ".join(sorted(catalogued()))
+            yield Problem(at, name, "is no product of this project", allowed, nearest(name, catalogued()))
+        yield from answered_each(_version, [(at, release)])
+        yield from answered_each(_source, [(at, release)])
+
+
+def _version(at: Path, release: Release) -> Iterator[Problem]:
+    written = release.version
+    if written is not None and not _EXACT.fullmatch(written):
+        plain = written.removeprefix("v")
+        fix = f'"{plain}"' if _EXACT.fullmatch(plain) else None
+        message = "must be one exact version, so that two runs install the same"
+        yield Problem((*at, "version"), written, message, 'such as "1.15.1"', fix)
+
+
+def _source(at: Path, release: Release) -> Iterator[Problem]:
+    written = release.source
+    here = (*at, "source")
+    if written is None or _REMOTE.fullmatch(written):
+        return
+    if scheme := _SCHEME.match(written):
+        fix = written.replace(scheme[0], "https://", 1) if scheme[0] in ("http://", "file://") else None
+        fix = fix if scheme[0] == "http://" else None
+        yield Problem(here, written, f"{scheme[0]} is no source of charts", _SOURCES, fix)
+    elif not written.strip() or written != written.strip():
+        yield Problem(here, written, "must be a place", _SOURCES)
+    elif PurePosixPath(written).is_absolute() or written.startswith("~"):
+        message = "must be relative to the project, so that every machine has the same state"
+        yield Problem(here, written, message, _SOURCES)

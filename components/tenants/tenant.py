@@ -39,14 +39,12 @@ class Tenant(Component):
             )
             self.namespaces[namespace] = made
             inside = pulumi.ResourceOptions(parent=self, depends_on=[made])
-            self._quota(f"{name}-{namespace}", namespace, environment, declared, inside)
+            self._quota(f"{name}-{namespace}", namespace, declared, inside)
             self._roles(f"{name}-{namespace}", namespace, declared, inside)
         self.register_outputs({"namespaces": list(self.namespaces)})
 
-    def _quota(
-        self, name: str, namespace: str, environment: Environment, declared: Declared, opts: pulumi.ResourceOptions
-    ) -> None:
-        hard = tenants.quota(environment, declared)
+    def _quota(self, name: str, namespace: str, declared: Declared, opts: pulumi.ResourceOptions) -> None:
+        hard = tenants.hard(declared)
         if hard:
             ResourceQuota(
                 f"{name}-quota",
