@@ -95,7 +95,7 @@ def _show_verdicts(verdicts: "Sequence[Verdict]") -> None:
 def _tree(resources: "Sequence[Resource]", *, brief: bool) -> Tree:
     children: defaultdict[str | None, list[Resource]] = defaultdict(list)
     known = {resource.urn for resource in resources}
-    for resource in resources:
+    for resource in sorted(resources, key=lambda each: (each.type, each.name)):
         children[resource.parent if resource.parent in known else None].append(resource)
 
     def grow(branch: Tree, parent: str | None) -> None:
@@ -125,6 +125,4 @@ def _yaml(value: Any, *, flow: bool = False) -> str:
     import yaml
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    return yaml.dump(
-        value, Dumper=dumper, sort_keys=False, default_flow_style=flow, width=10_000 if flow else 120
-    ).strip()
+    return yaml.dump(value, Dumper=dumper, default_flow_style=flow, width=10_000 if flow else 120).strip()

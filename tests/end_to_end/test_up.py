@@ -1,0 +1,235 @@
+"""The whole way, as a person goes it: refusals, `up`, no change, a small change, a kill, `destroy`, `stop`.
+
+The tests share one checkout and one twin, and run in the order of this file.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from lightkube import Client, KubeConfig
+from lightkube.generic_resource import create_global_resource, create_namespaced_resource
+from lightkube.models.core_v1 import Pod as PodModel
+from lightkube.resources.core_v1 import Node, Pod
+
+from .conftest import Checkout
+
+RACK = "topology.gangline.dev/rack"
+Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
+HyperNode = create_global_resource("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes")
+Job = create_namespaced_resource("batch.volcano.sh", "v1alpha1", "Job", "jobs")
+Definition = create_global_resource(
+    "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions"
+)
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture
+def client(checkout: Checkout) -> Iterator[Client]:
+    config = KubeConfig.from_file(checkout.root / ".twin" / "kubeconfig")
+    with Client(config=config.get("gangline-twin")) as connected:
+        yield connected
+
+
+@pytest.fixture
+def document(checkout: Checkout) -> Iterator[Checkout]:
+    """The checkout, whose document is put back afterwards."""
+    written = checkout.document.read_text()
+    yield checkout
+    checkout.document.write_text(written)
+
+
+def pods(client: Client, namespace: str, **labels: str) -> list[PodModel]:
+    return list(client.list(Pod, namespace=namespace, labels=labels))
+
+
+def bound(found: list[PodModel]) -> list[str]:
+    return [pod.spec.nodeName for pod in found if pod.spec and pod.spec.nodeName]
+
+
+def racks(client: Client, names: list[str]) -> set[str]:
+    labels = {node.metadata.name: node.metadata.labels or {} for node in client.list(Node) if node.metadata}
+    return {labels[name][RACK] for name in names}
+
+
+def eventually(check: Any, seconds: float = 30) -> Any:
+    """Wait until a check gives something; its last answer otherwise."""
+    limit = time.monotonic() + seconds
+    while not (found := check()) and time.monotonic() < limit:
+        time.sleep(0.2)
+    return found
+
+
+def test_ten_mistakes_are_reported_at_once_and_nothing_is_created(document: Checkout) -> None:
+    def plant(environment: dict[str, Any]) -> None:
+        environment["cluster"]["kuberntes"] = "1.35"
+        environment["pools"]["train"]["server"] = "dgx-h1000"
+        environment["pools"]["system"]["labels"] = {"gpu": True}
+        environment["pools"]["system"]["shape"]["memory"] = "64GB"
+        environment["queues"]["research"]["queues"]["llm"]["capability"] = {"mem": "4Ti"}
+        environment["queues"]["research"]["queues"]["vision"]["guarantee"] = {"gpu": 130}
+        environment["queues"]["root"] = {}
+        environment["tenants"]["production"]["defaultQueue"] = "research.llm"
+        environment["ray"]["clusters"]["tuning"]["queue"] = "research"
+        environment["ray"]["clusters"]["tuning"]["within"]["level"] = "row"
+
+    document.edit(plant)
+    done = document.run("up", check=False)
+    assert done.returncode == 1
+    problems = [
+        line for line in done.stderr.splitlines() if re.match(r"stacks/Pulumi\.twin\.yaml:\d+  environment", line)
+    ]
+    assert len(problems) == 10, done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (document.root / ".twin").exists()
+
+
+def test_up_from_nothing(checkout: Checkout) -> None:
+    done = checkout.run("up")
+    assert "policies: none is broken" in done.stdout
+    assert re.search(r"tuning\s+research\.llm\s+5 of 5\s+1 spine \(\S+\); 1 rack \(\S+\)", done.stdout), done.stdout
+
+
+def test_the_ray_cluster_runs_within_one_rack(client: Client) -> None:
+    found = pods(client, "research", **{"ray.io/cluster": "tuning"})
+    nodes = bound(found)
+    assert len(nodes) == 5
+    assert all(pod.status and pod.status.phase == "Running" for pod in found)
+    assert len(racks(client, nodes)) == 1
+    workers = [pod for pod in found if pod.metadata and (pod.metadata.labels or {}).get("ray.io/node-type") == "worker"]
+    assert len(set(bound(workers))) == 4
+
+
+def test_the_scheduler_discovered_the_topology(client: Client) -> None:
+    tiers = eventually(lambda: sorted(node.spec["tier"] for node in client.list(HyperNode)))
+    assert tiers == [1, 1, 1, 1, 2, 2]
+
+
+def test_every_node_agent_runs_on_its_nodes_and_nowhere_else(client: Client) -> None:
+    gpu = {f"train-{index:02d}" for index in range(64)}
+    agents = [pod for pod in pods(client, "gangline-system") if pod.metadata and pod.metadata.ownerReferences]
+    plugin = [pod for pod in agents if "device-plugin" in (pod.metadata.name or "")] if agents else []
+    assert set(bound(plugin)) == gpu
+    assert all(pod.status and pod.status.phase == "Running" for pod in agents)
+
+
+def test_a_second_up_changes_nothing(checkout: Checkout) -> None:
+    before = checkout.resources()
+    done = checkout.run("up")
+    assert re.search(r"Resources:\s+\d+ unchanged", done.stdout), done.stdout
+    assert [resource["urn"] for resource in checkout.resources()] == [resource["urn"] for resource in before]
+
+
+def test_plain_pulumi_sees_the_same(checkout: Checkout) -> None:
+    done = checkout.pulumi("preview", "--stack", "twin", "--policy-pack", "policies", "--expect-no-changes")
+    assert "unchanged" in done.stdout
+
+
+def test_a_changed_quota_previews_just_that(document: Checkout) -> None:
+    def change(environment: dict[str, Any]) -> None:
+        environment["queues"]["production"]["deserved"]["gpu"] = 120
+
+    document.edit(change)
+    plan = json.loads(document.pulumi("preview", "--stack", "twin", "--json").stdout)
+    changed = {(step["op"], step["urn"].rpartition("::")[2]) for step in plan["steps"] if step["op"] != "same"}
+    # The root component shows the document itself, so it changes along.
+    assert changed == {("update", "platform"), ("update", "platform-queues-production")}
+
+
+def test_a_mandatory_policy_stops_up(document: Checkout) -> None:
+    def change(environment: dict[str, Any]) -> None:
+        environment["ray"]["clusters"]["tuning"]["image"] = "rayproject/ray:latest"
+
+    document.edit(change)
+    done = document.run("up", check=False)
+    assert done.returncode == 1
+    assert "mandatory" in done.stderr
+    plain = document.pulumi("preview", "--stack", "twin", "--policy-pack", "policies", check=False)
+    assert plain.returncode != 0
+    assert "latest" in plain.stdout + plain.stderr
+
+
+def test_a_gang_that_does_not_fit_stays_whole_outside(client: Client) -> None:
+    # 60 nodes of 8 are free: 64 less the 4 of the Ray cluster.
+    client.create(Job.from_dict(_gang("too-large", 61)))
+    client.create(Job.from_dict(_gang("fits", 8)))
+    assert eventually(lambda: len(bound(pods(client, "research", **{"volcano.sh/job-name": "fits"}))) == 8)
+    assert bound(pods(client, "research", **{"volcano.sh/job-name": "too-large"})) == []
+    for name in ("too-large", "fits"):
+        client.delete(Job, name, namespace="research")
+    assert eventually(lambda: not pods(client, "research", **{"volcano.sh/job-namespace": "research"}))
+
+
+def _gang(name: str, nodes: int) -> dict[str, Any]:
+    container = {
+        "name": "main",
+        "image": "registry.k8s.io/pause:3.10",
+        "resources": {"limits": {"nvidia.com/gpu": "8", "cpu": "8", "memory": "64Gi"}},
+    }
+    spec = {
+        "restartPolicy": "Never",
+        "containers": [container],
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+    }
+    return {
+        "metadata": {"name": name, "namespace": "research"},
+        "spec": {
+            "schedulerName": "volcano",
+            "queue": "research.llm",
+            "minAvailable": nodes,
+            "tasks": [{"name": "worker", "replicas": nodes, "template": {"spec": spec}}],
+        },
+    }
+
+
+@pytest.mark.parametrize("seconds", [4, 12])
+def test_killed_midway_it_converges(checkout: Checkout, client: Client, seconds: int) -> None:
+    checkout.run("destroy")
+    running = subprocess.Popen(
+        [checkout.root / "gangline", "up"],
+        cwd=checkout.root,
+        env=checkout.settings(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    assert running.stdout
+    for line in running.stdout:
+        if "Updating (twin)" in line:
+            break
+    time.sleep(seconds)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    checkout.run("up")
+    assert len(bound(pods(client, "research", **{"ray.io/cluster": "tuning"}))) == 5
+    assert re.search(r"\d+ unchanged", checkout.run("up").stdout)
+
+
+def test_destroy_keeps_what_is_other_peoples_and_nothing_else(checkout: Checkout, client: Client) -> None:
+    client.create(
+        Queue.from_dict({"metadata": {"name": "theirs"}, "spec": {"parent": "root", "reclaimable": True, "weight": 1}})
+    )
+    done = checkout.run("destroy")
+    assert [resource for resource in checkout.resources() if resource["type"] != "pulumi:pulumi:Stack"] == []
+    assert {queue.metadata.name for queue in client.list(Queue) if queue.metadata} == {"root", "default", "theirs"}
+    kept = {definition.metadata.name for definition in client.list(Definition) if definition.metadata}
+    assert {"queues.scheduling.volcano.sh", "jobs.batch.volcano.sh", "rayclusters.ray.io"} <= kept
+    assert list(client.list(Pod, namespace="*")) == []
+    assert "stay" in done.stdout
+    checkout.run("up")
+    assert "theirs" in {queue.metadata.name for queue in client.list(Queue) if queue.metadata}
+    client.delete(Queue, "theirs")
+
+
+def test_stop_leaves_no_process(checkout: Checkout) -> None:
+    checkout.run("twin", "stop")
+    leftover = subprocess.run(["pgrep", "-f", str(checkout.root)], capture_output=True, text=True, check=False)
+    assert leftover.stdout == ""
