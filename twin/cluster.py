@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 POLL = 0.05
 LOCK_LIMIT = 120.0
+LOANS_LIMIT = 20.0
 
 
 def _silent(_: str) -> None:
@@ -74,7 +75,10 @@ class Twin:
         began = time.monotonic()
         if missing := [name for name in control_plane.TOOLS if name not in self.programs]:
             raise TwinError(f"the twin lacks the programs {', '.join(missing)}: see `./gangline doctor`")
-        self.paths.make()
+        try:
+            self.paths.make()
+        except OSError as error:
+            raise TwinError(f"the twin cannot write its state: {error}") from error
         with self._locked():
             if self._runs_well():
                 return Started(True, time.monotonic() - began, ())
@@ -90,6 +94,9 @@ class Twin:
                 self._end_everything(_silent)
                 self.paths.state.unlink(missing_ok=True)
                 notes += self._start(progress)
+            except OSError as error:
+                self._end_everything(_silent)
+                raise TwinError(f"the twin cannot write its state: {error}") from error
             except BaseException:
                 self._end_everything(_silent)
                 raise
@@ -104,8 +111,9 @@ class Twin:
         if not self.paths.root.is_dir():
             return False
         with self._locked():
-            was_running = self._keeper.answers()
-            return bool(self._end_everything(progress)) or was_running
+            anything = bool(self._ours())
+            self._end_everything(progress)
+        return anything
 
     def status(self) -> "Status":
         """Say how the twin is. Changes nothing, and works whether it runs or not."""
@@ -199,7 +207,16 @@ class Twin:
                 began = time.monotonic()
                 self._await(name, checks[name])
                 progress(f"{name} works ({time.monotonic() - began:.1f} s)")
-        return notes
+        return notes + self._await_loans()
+
+    def _await_loans(self) -> list[str]:
+        """Wait for the processes that kept pods borrow: webhooks among them, which would refuse what comes next."""
+        deadline = time.monotonic() + LOANS_LIMIT
+        while waiting := control_plane.ask_lender(self.paths, "/settled"):
+            if time.monotonic() > deadline:
+                return [f"lent processes do not answer yet: {waiting}; see `./gangline twin status`"]
+            time.sleep(POLL)
+        return []
 
     def _await(self, name: str, check: control_plane.Check) -> None:
         deadline = time.monotonic() + check.limit

@@ -224,18 +224,13 @@ def checks(paths: Paths, ports: Mapping[str, int]) -> dict[str, Check]:
     def makes_accounts() -> bool:
         return client.get(f"{server(ports)}/api/v1/namespaces/default/serviceaccounts/default").is_success
 
-    def takes_connections() -> bool:
-        transport = httpx2.HTTPTransport(uds=str(paths.gateway_socket))
-        with httpx2.Client(transport=transport, timeout=5) as gateway:
-            return gateway.get("http://gateway/healthz").is_success
-
     return {
         "etcd": Check("answer as healthy", 20, answers("etcd", "/health")),
         "kube-apiserver": Check("become ready", 60, answers("kube-apiserver", "/readyz")),
         "kube-controller-manager": Check("make the default service account", 30, makes_accounts),
         "kube-scheduler": Check("become ready", 30, answers("kube-scheduler", "/readyz")),
         "kwok": Check("become ready", 30, answers("kwok", "/readyz", "http")),
-        "lender": Check("open its gateway", 30, takes_connections),
+        "lender": Check("open its gateway", 30, lambda: ask_lender(paths, "/healthz") == ""),
     }
 
 
@@ -245,3 +240,19 @@ def passes(check: Check) -> bool:
         return check.test()
     except (httpx2.HTTPError, OSError):
         return False
+
+
+def ask_lender(paths: Paths, path: str) -> str:
+    """Ask the lender what is not well; nothing is said when all is.
+
+    Args:
+        paths: The state directory.
+        path: `/healthz`: its gateway is open. `/settled`: no lent process is still starting.
+
+    Raises:
+        httpx2.HTTPError: It does not answer.
+    """
+    transport = httpx2.HTTPTransport(uds=str(paths.gateway_socket))
+    with httpx2.Client(transport=transport, timeout=5) as gateway:
+        answer = gateway.get(f"http://gateway{path}")
+    return "" if answer.is_success else answer.reason_phrase

@@ -6,27 +6,30 @@ certificate that a webhook shows is checked against its Service's name.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 # Gives the loopback port for an address and port of the cluster, or an explanation why there is none.
 Resolver = Callable[[str, int], Awaitable[int | str]]
+# Says what is not well, or nothing, to whoever gets a path.
+Answers = Mapping[str, Callable[[], str]]
 DIAL_LIMIT = 10.0
 
 
-async def serve(socket: Path, resolve: Resolver) -> asyncio.Server:
+async def serve(socket: Path, resolve: Resolver, answers: Answers) -> asyncio.Server:
     """Open the gateway.
 
     Args:
         socket: Where to listen; an old socket file is replaced.
         resolve: Knows the processes that stand for pods.
+        answers: What to say to plain requests, by path.
     """
     socket.unlink(missing_ok=True)
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            await _tunnel(reader, writer, resolve)
+            await _tunnel(reader, writer, resolve, answers)
         except (OSError, EOFError, ValueError):
             pass  # either end went away: that is all that there is to say
         finally:
@@ -35,12 +38,14 @@ async def serve(socket: Path, resolve: Resolver) -> asyncio.Server:
     return await asyncio.start_unix_server(accept, path=str(socket))
 
 
-async def _tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, resolve: Resolver) -> None:
+async def _tunnel(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, resolve: Resolver, answers: Answers
+) -> None:
     head = await reader.readuntil(b"\r\n\r\n")
     method, target, _ = head.split(b"\r\n", 1)[0].decode("ascii").split(" ")
     if method != "CONNECT":
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-        await writer.drain()
+        problem = answers[target]() if target in answers else f"there is no {target}"
+        await _answer(writer, problem)
         return
     host, _, port = target.rpartition(":")
     found = await resolve(host.strip("[]"), int(port))
@@ -55,7 +60,12 @@ async def _tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, re
             await asyncio.gather(_copy(reader, there[1]), _copy(there[0], writer))
             return
     # The API server shows the reason to whoever asked: "failed calling webhook ...: code 503: 503 <reason>".
-    writer.write(f"HTTP/1.1 503 {found}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
+    await _answer(writer, found)
+
+
+async def _answer(writer: asyncio.StreamWriter, problem: str) -> None:
+    line = f"503 {problem}" if problem else "200 OK"
+    writer.write(f"HTTP/1.1 {line}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
     await writer.drain()
 
 

@@ -24,7 +24,7 @@ from twin.paths import CHECKOUT, Paths
 
 ROOT_VARIABLE = "GANGLINE_TWIN_ROOT"  # in the environment of each process, to know it as ours
 LOG_SIZE = "20MB"
-CALL_LIMIT = 10.0
+CALL_LIMIT, ANSWER_LIMIT = 10.0, 3.0  # seconds; it works through one call after the other
 NOT_RUNNING, BAD_NAME = 70, 10  # supervisor.xmlrpc.Faults
 
 
@@ -95,7 +95,7 @@ class Keeper:
     def answers(self) -> bool:
         """Say whether a keeper of this state directory is there and listens."""
         try:
-            return self._call("getIdentification") == str(self._paths.root)
+            return self._call("getIdentification", limit=ANSWER_LIMIT) == str(self._paths.root)
         except (httpx2.HTTPError, OSError, xmlrpc.client.Error):
             return False
 
@@ -108,7 +108,11 @@ class Keeper:
 
         Raises:
             ProcessFailedError: It did not come up.
+            TwinError: It refused its configuration, or a path has a percent sign in it.
         """
+        for path in (self._paths.root, CHECKOUT, sys.executable):
+            if "%" in str(path):
+                raise TwinError(f"{path}: supervisord cannot work in a path with a percent sign: move the checkout")
         for stale in (*self._paths.keeper.glob("*.ini"), *self._paths.keeper.glob("*.json")):
             stale.unlink()
         for program in programs:
@@ -207,9 +211,9 @@ class Keeper:
         """Ask supervisord to stop what is left and to end."""
         self._call("shutdown")
 
-    def _call(self, method: str, *arguments: Any) -> Any:
+    def _call(self, method: str, *arguments: Any, limit: float = CALL_LIMIT) -> Any:
         transport = httpx2.HTTPTransport(uds=str(self._paths.keeper_socket))
-        with httpx2.Client(transport=transport, timeout=CALL_LIMIT) as client:
+        with httpx2.Client(transport=transport, timeout=limit) as client:
             response = client.post(
                 "http://keeper/RPC2",
                 content=xmlrpc.client.dumps(arguments, f"supervisor.{method}"),

@@ -19,6 +19,7 @@ import httpx2
 from lightkube import AsyncClient
 from lightkube.core.exceptions import ApiError
 from lightkube.models.authentication_v1 import BoundObjectReference, TokenRequestSpec
+from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Pod, Service, ServiceAccountToken
 from lightkube.types import PatchType
 
@@ -33,6 +34,7 @@ from twin.scripts import SCRIPTS
 TOKEN_LIFE = 3600  # seconds; client-go reads a token file again each minute
 PAUSE_UNREADY, PAUSE_READY = 0.2, 1.0  # seconds between two looks at a process
 PROBE_LIMIT = 2.0
+STARTING, STARTING_LIMIT = "starting", 20.0  # what an unready process is called, and for how many seconds
 
 log = logging.getLogger("lender")
 
@@ -62,7 +64,7 @@ class Borrower:
     loan: Loan | None = None
     finished: int | None = None
     ready: bool = False
-    problem: str = "starting"
+    problem: str = STARTING
     restarts: int = 0
     pid: int | None = None
     token_until: float = 0
@@ -94,6 +96,8 @@ class Lender:
         self._ports = files.read_json(paths.state).get("ports", {})
         self._borrowers: dict[str, Borrower] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._finished: set[str] = set()
+        self._listed = False
 
     async def run(self) -> None:
         """Lend until the process is ended."""
@@ -101,7 +105,8 @@ class Lender:
             if not any(name in rank for rank in control_plane.RANKS):
                 # What a lender before this one had started. Its pods get their processes anew.
                 await self._keep(self._keeper.remove, name)
-        server = await gateway.serve(self._paths.gateway_socket, self._resolve)
+        answers = {"/healthz": str, "/settled": self._unsettled}
+        server = await gateway.serve(self._paths.gateway_socket, self._resolve, answers)
         async with server:
             while True:
                 try:
@@ -121,6 +126,7 @@ class Lender:
                 borrower.over.set()
         for pod in present.values():
             self._see(pod)
+        self._listed = True
         async for event, pod in self._client.watch(Pod, namespace="*", resource_version=listing.resourceVersion):
             seen = _concern(pod)
             if seen is None:
@@ -136,7 +142,8 @@ class Lender:
         deleting = "deletionTimestamp" in pod["metadata"]
         borrower = self._borrowers.get(uid)
         if borrower is None:
-            if not pod["spec"].get("nodeName") or pod["status"].get("phase") in ("Succeeded", "Failed"):
+            ended = uid in self._finished or pod["status"].get("phase") in ("Succeeded", "Failed")
+            if ended or not pod["spec"].get("nodeName"):
                 return
             borrower = Borrower(self._free_name(pod), pod, self._free_address(pod))
             self._borrowers[uid] = borrower
@@ -173,17 +180,23 @@ class Lender:
             except (ApiError, httpx2.HTTPError, OSError, TwinError) as error:
                 borrower.problem = f"{type(error).__name__}: {error}"
                 log.warning("%s: %s", borrower.name, borrower.problem)
+            except Exception as error:
+                # One odd pod must not end what is done for the others.
+                borrower.problem = f"the lender failed: {error!r}"
+                log.exception("%s", borrower.name)
             await self._report(borrower, directory)
             with suppress(TimeoutError):
                 await asyncio.wait_for(borrower.over.wait(), PAUSE_READY if borrower.ready else PAUSE_UNREADY)
         if borrower.loan:
             await self._keep(self._keeper.remove, borrower.name)
-        await borrower.over.wait()
-        with suppress(ApiError, httpx2.HTTPError):
-            await self._client.delete(Pod, borrower.pod_name, namespace=borrower.namespace, grace_period=0)
+        if borrower.finished is None:
+            with suppress(ApiError, httpx2.HTTPError):
+                await self._client.delete(Pod, borrower.pod_name, namespace=borrower.namespace, grace_period=0)
+        else:
+            self._finished.add(uid)  # its stage deletes it, when somebody asks for that
         shutil.rmtree(directory, ignore_errors=True)
         del self._borrowers[uid]
-        log.info("%s: pod %s/%s is gone", borrower.name, borrower.namespace, borrower.pod_name)
+        log.info("%s: done with pod %s/%s", borrower.name, borrower.namespace, borrower.pod_name)
 
     async def _tend(self, borrower: Borrower, directory: Path) -> None:
         container = loans.container_of(borrower.pod)
@@ -206,8 +219,10 @@ class Lender:
         borrower.ready = process.running and await self._answers(borrower.loan)
         if borrower.ready:
             borrower.problem = ""
+        elif process.running and time.time() - process.started < STARTING_LIMIT:
+            borrower.problem = STARTING
         elif process.running:
-            borrower.problem = f"does not answer at {borrower.loan.probe}"
+            borrower.problem = f"does not answer at {borrower.loan.probe}: see {self._paths.log(borrower.name)}"
         else:
             borrower.problem = f"ended with exit code {process.exit_code}: see {self._paths.log(borrower.name)}"
 
@@ -235,7 +250,7 @@ class Lender:
             self._keeper.add,
             Program(borrower.name, self._programs[program], borrower.loan.arguments, borrower.loan.environment),
         )
-        borrower.problem = "starting"
+        borrower.problem = STARTING
         log.info("%s: started %s", borrower.name, " ".join(borrower.loan.arguments))
 
     async def _credentials(self, borrower: Borrower, directory: Path) -> str:
@@ -244,7 +259,8 @@ class Lender:
             apiVersion="v1", kind="Pod", name=borrower.pod_name, uid=borrower.pod["metadata"]["uid"]
         )
         request = ServiceAccountToken(
-            spec=TokenRequestSpec(audiences=[], expirationSeconds=TOKEN_LIFE, boundObjectRef=reference)
+            metadata=ObjectMeta(),
+            spec=TokenRequestSpec(audiences=[], expirationSeconds=TOKEN_LIFE, boundObjectRef=reference),
         )
         account = borrower.pod["spec"].get("serviceAccountName", "default")
         answer = await self._client.create(request, account, namespace=borrower.namespace)
@@ -347,6 +363,13 @@ class Lender:
             if own is not None and own in borrower.loan.ports:
                 return borrower.loan.ports[own]
         return f"service {name} has no ready endpoint for port {port}"
+
+    def _unsettled(self) -> str:
+        """Say what still starts; what failed to start has settled, too."""
+        if not self._listed:
+            return "pods are not listed yet"
+        starting = [b.name for b in self._borrowers.values() if not b.ready and b.problem == STARTING]
+        return ", ".join(starting)
 
     async def _keep(self, call: Any, *arguments: Any) -> Any:
         # One call at a time: adding and removing programs read the keeper's whole configuration again.

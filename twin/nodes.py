@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lightkube import Client
 from lightkube.core.exceptions import ApiError
@@ -20,10 +20,12 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import Node
 from lightkube.types import PatchType
 
-from model.nodes import NodeOffer
 from model.quantities import Quantity
 from twin.errors import TwinError
 from twin.stages import NODE_SELECTOR
+
+if TYPE_CHECKING:
+    from model.nodes import NodeOffer
 
 THREADS = 16  # 1,024 nodes in 4.5 s on two cores; more threads gain nothing
 OFFER = "gangline.dev/offer"  # annotation: what was last offered, to know what is ours to take away
@@ -49,7 +51,7 @@ class NodeChanges:
     unchanged: int
 
 
-def reconcile(client: Client, offers: Iterable[NodeOffer], settle: float = 60) -> NodeChanges:
+def reconcile(client: Client, offers: Iterable["NodeOffer"], settle: float = 60) -> NodeChanges:
     """Make the simulated nodes of the cluster those that are offered.
 
     Args:
@@ -105,7 +107,7 @@ def is_ready(node: Node) -> bool:
     return any(condition.type == "Ready" and condition.status == "True" for condition in conditions)
 
 
-def changes(node: Node, offer: NodeOffer) -> tuple[dict[str, Any], dict[str, Any]]:
+def changes(node: Node, offer: "NodeOffer") -> tuple[dict[str, Any], dict[str, Any]]:
     """Compare a node with an offer.
 
     Labels and taints that somebody else put on the node stay; those that an earlier offer put there and this one does
@@ -155,11 +157,11 @@ def _same(live: Mapping[str, str], wanted: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _taints(offer: NodeOffer) -> list[dict[str, str]]:
+def _taints(offer: "NodeOffer") -> list[dict[str, str]]:
     return [{"key": taint.key, "value": taint.value or "", "effect": taint.effect} for taint in offer.taints]
 
 
-def _record(offer: NodeOffer) -> str:
+def _record(offer: "NodeOffer") -> str:
     return json.dumps({"labels": dict(offer.labels), "taints": _taints(offer)}, sort_keys=True)
 
 
@@ -171,7 +173,7 @@ def _last_offer(node: Node) -> dict[str, Any]:
         return {}
 
 
-def _node(offer: NodeOffer, address: str) -> Node:
+def _node(offer: "NodeOffer", address: str) -> Node:
     key, _, value = NODE_SELECTOR.partition("=")
     now = datetime.datetime.now(datetime.UTC)
     # Ready from the start: the stage that sets it took half a minute for a thousand nodes under load.

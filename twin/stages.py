@@ -141,7 +141,8 @@ def stages() -> list[dict[str, Any]]:
     alive = _require(".metadata.deletionTimestamp", "DoesNotExist")
     # jq reports an error as "no value", which counts as a match here: the expression must not fail.
     only_simulated = _require(f"{_IMAGES} | select(test({json.dumps(images.SIMULATED_PATTERN)}) | not)", "DoesNotExist")
-    not_lent = _require(f"{_IMAGES} | select(test({json.dumps(images.LENT_PATTERN)}))", "DoesNotExist")
+    alive_and_lent = f'select(.status.phase | IN("Succeeded", "Failed") | not) | {_IMAGES}'
+    not_lent = _require(f"{alive_and_lent} | select(test({json.dumps(images.LENT_PATTERN)}))", "DoesNotExist")
     kubernetes_job = _require(
         '.metadata.ownerReferences[]? | select(.kind == "Job" and .apiVersion == "batch/v1") | .kind', "Exists"
     )

@@ -1,0 +1,152 @@
+"""The life of a control plane: from nothing, again, killed, moved, stopped. Real processes, a state directory of its own."""
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import psutil
+import pytest
+from cluster_helpers import eventually, processes_of
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import ConfigMap as ConfigMapResource
+from lightkube.resources.core_v1 import Namespace
+
+from twin import control_plane, files
+from twin.cluster import Twin
+from twin.errors import ProcessFailedError, TwinError
+from twin.keeper import Keeper
+
+
+CONTROL_PLANE = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "lender"}
+
+
+@pytest.fixture(scope="module")
+def own(programs: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twin]:
+    """A twin that is started and killed; its path has what paths can have, and is too long for a unix socket."""
+    root = tmp_path_factory.mktemp("own") / "a checkout #1; with a long name" / ("x" * 60) / ".twin"
+    made = Twin(root, programs)
+    yield made
+    made.stop()
+    assert processes_of(made) == []
+
+
+def test_starts_from_nothing_and_says_what_it_does(own: Twin) -> None:
+    assert not own.status().running
+    lines: list[str] = []
+    started = own.start(lines.append)
+
+    assert not started.already
+    assert started.seconds < 30
+    assert [line.split()[0] for line in lines if " works " in line] == [n for rank in control_plane.RANKS for n in rank]
+    status = own.status()
+    assert status.healthy
+    assert {process.name for process in status.processes} == CONTROL_PLANE | {"keeper"}
+    assert all(process.pid and process.memory > 0 for process in status.processes)
+    assert status.memory < 2.5 * 2**30
+    with own.client() as client:
+        client.create(ConfigMapResource(metadata=ObjectMeta(name="kept"), data={"value": "1"}))
+
+
+def test_a_second_start_changes_nothing(own: Twin) -> None:
+    own.start()
+    before = {process.pid for process in processes_of(own)}
+    started = own.start()
+    assert started.already
+    assert started.seconds < 2
+    assert {process.pid for process in processes_of(own)} == before
+
+
+def test_a_process_that_dies_is_started_again(own: Twin) -> None:
+    own.start()
+    keeper = Keeper(own.paths)
+    victim = keeper.processes()["kube-scheduler"].pid
+    assert victim
+    os.kill(victim, signal.SIGKILL)
+    eventually(lambda: keeper.processes()["kube-scheduler"].pid not in (None, victim))
+    eventually(lambda: own.status().healthy)
+
+
+def test_nothing_survives_the_keeper_and_the_next_start_continues(own: Twin) -> None:
+    own.start()
+    children = processes_of(own)
+    os.kill(Keeper(own.paths).pid(), signal.SIGKILL)
+    eventually(lambda: processes_of(own) == [], limit=5, what="no process outlives its keeper")
+    assert len(children) > len(CONTROL_PLANE)
+    assert own.paths.keeper_socket.exists(), "the crash left its socket behind"
+
+    started = own.start()
+    assert not started.already
+    assert started.seconds < 10
+    with own.client() as client:
+        assert client.get(ConfigMapResource, "kept", namespace="default").data == {"value": "1"}
+
+
+def test_a_frozen_keeper_is_ended_by_force(own: Twin) -> None:
+    own.start()
+    keeper = Keeper(own.paths).pid()
+    os.kill(keeper, signal.SIGSTOP)
+    before = time.monotonic()
+    assert own.stop()
+    assert time.monotonic() - before < 8
+    assert processes_of(own) == []
+    assert not psutil.pid_exists(keeper) or psutil.Process(keeper).status() == psutil.STATUS_ZOMBIE
+
+
+def test_taken_ports_and_broken_state_are_replaced_and_said(own: Twin) -> None:
+    own.stop()
+    port = files.read_json(own.paths.state)["ports"]["kube-apiserver"]
+    with socket.socket() as thief:
+        thief.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        thief.bind(("127.0.0.1", port))
+        thief.listen()
+        started = own.start()
+    moved = files.read_json(own.paths.state)["ports"]["kube-apiserver"]
+    assert moved != port
+    assert started.notes[0].startswith(f"port {port} of kube-apiserver is taken by another program, now {moved}")
+    with own.client() as client:
+        assert client.get(Namespace, "default")
+
+    own.stop()
+    own.paths.state.write_text('{"ports": {"etcd": 2')
+    (own.paths.pki / "server.crt").unlink()
+    own.start()
+    with own.client() as client:
+        assert client.get(ConfigMapResource, "kept", namespace="default").data == {"value": "1"}
+
+
+def test_stops_in_a_moment_and_stopping_twice_is_nothing(own: Twin) -> None:
+    own.start()
+    before = time.monotonic()
+    assert own.stop()
+    assert time.monotonic() - before < 5
+    assert processes_of(own) == []
+    assert not own.stop()
+    assert not own.status().running
+
+
+def test_a_process_that_cannot_start_is_named_with_the_end_of_its_log(own: Twin) -> None:
+    etcd = own.paths.etcd / "member" / "snap" / "db"
+    good = etcd.read_bytes()
+    etcd.write_bytes(b"not a database")
+    try:
+        with pytest.raises(ProcessFailedError) as caught:
+            own.start()
+    finally:
+        etcd.write_bytes(good)
+    assert caught.value.process == "etcd"
+    assert caught.value.tail
+    assert str(own.paths.log("etcd")) in str(caught.value)
+    assert processes_of(own) == []
+
+
+def test_a_percent_sign_in_the_path_is_refused(programs: Mapping[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(TwinError, match="percent sign: move the checkout"):
+        Twin(tmp_path / "100%" / ".twin", programs).start()
+
+
+def test_missing_programs_are_named(own: Twin) -> None:
+    with pytest.raises(TwinError, match="lacks the programs etcd, kube-apiserver"):
+        Twin(own.paths.root, {}).start()
