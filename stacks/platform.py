@@ -20,6 +20,7 @@ from components.tenants.tenant import Tenant
 from model import agents
 from model.environment import Environment
 from model.releases import upstream
+from model.tenants import by_namespace
 
 
 @pulumi.type_token("gangline:index:Platform")
@@ -129,11 +130,7 @@ class Platform(Component):
         }
 
     def _ray_clusters(self, after: list[pulumi.Resource], tenants: dict[str, Tenant]) -> None:
-        owner = {
-            namespace: tenant
-            for tenant, declared in self._environment.tenants.items()
-            for namespace in declared.namespaces
-        }
+        owner = by_namespace(self._environment)
         for cluster, declared in self._environment.ray.clusters.items():
             RayCluster(
                 f"{self._name}-ray-{cluster}",

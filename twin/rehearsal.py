@@ -43,6 +43,39 @@ class Rehearsal:
     resources: tuple[Resource, ...]
     outputs: Mapping[str, Any]
 
+    def named(self, name: str) -> Resource:
+        """Give the resource of that logical name.
+
+        Raises:
+            KeyError: There is none.
+        """
+        for resource in self.resources:
+            if resource.name == name:
+                return resource
+        raise KeyError(name)
+
+    def of_kind(self, kind: str) -> list[Resource]:
+        """Give the resources whose type ends with that name, such as `DaemonSet`."""
+        return [resource for resource in self.resources if resource.type.rpartition(":")[2] == kind]
+
+    def after(self, later: str, earlier: str) -> bool:
+        """Say whether the engine makes one resource after another, and deletes it before.
+
+        It waits for what a resource depends on, for what the components around it depend on, and for everything in a
+        component that is depended on.
+        """
+        by_urn = {resource.urn: resource for resource in self.resources}
+        target, todo, seen = self.named(earlier).urn, [self.named(later).urn], set[str]()
+        while todo:
+            urn = todo.pop()
+            if urn == target:
+                return True
+            if urn not in seen:
+                seen.add(urn)
+                resource = by_urn[urn]
+                todo += [*resource.dependencies, *([resource.parent] if resource.parent else [])]
+        return False
+
 
 def rehearse(environment: "Environment", *, stack: str, sources: Sources | None = None) -> Rehearsal:
     """Run the stack of an environment under the strict monitor.

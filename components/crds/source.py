@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from components.sources import CHARTS, SourceError, Sources, documents, relative, replacement
-from model.releases import Upstream
+from model.releases import Upstream, catalogued
 
 KIND = "CustomResourceDefinition"
 
@@ -54,7 +54,7 @@ def definitions(upstream: Upstream, sources: Sources) -> list[Definition]:
         for body in documents(file)
         if body.get("kind") == KIND
     }
-    if set(found) != set(upstream.crds):
+    if set(found) != set(upstream.crds) and _is_catalogued(upstream):
         missing = ", ".join(sorted(set(upstream.crds) - set(found))) or "none"
         unknown = ", ".join(sorted(set(found) - set(upstream.crds))) or "none"
         raise SourceError(
@@ -62,6 +62,12 @@ def definitions(upstream: Upstream, sources: Sources) -> list[Definition]:
             f"catalogue names; missing: {missing}; unknown: {unknown}"
         )
     return [found[name] for name in sorted(found)]
+
+
+def _is_catalogued(upstream: Upstream) -> bool:
+    """Say whether the catalogue speaks of this very version; of another, which the document names, it knows nothing."""
+    known = catalogued().get(upstream.product)
+    return known is None or known.version == upstream.version
 
 
 def chart_without_definitions(upstream: Upstream, sources: Sources) -> str:

@@ -26,6 +26,9 @@ from model.ray import RayCluster as Declared
 WORKERS = "workers"
 """Name of the one worker group."""
 
+# The image says "all", so a container that asked for no GPU would see every GPU of its node.
+_NO_GPUS = [EnvVarArgs(name="NVIDIA_VISIBLE_DEVICES", value="void")]
+
 
 @pulumi.type_token("gangline:index:RayCluster")
 class RayCluster(Component):
@@ -89,7 +92,7 @@ def _spec(environment: Environment, cluster: Declared) -> dict[str, object]:
         "headGroupSpec": {
             # The head only leads: work on it would be work without GPUs.
             "rayStartParams": {"num-cpus": "0", "dashboard-host": "0.0.0.0"},  # noqa: S104 -- within the pod network
-            "template": _pod(environment, cluster, _head(cluster)),
+            "template": _pod(environment, cluster, _head(environment, cluster)),
         },
         "workerGroupSpecs": [
             {
@@ -124,13 +127,13 @@ def _pod(environment: Environment, cluster: Declared, container: ContainerArgs) 
     )
 
 
-def _head(cluster: Declared) -> ContainerArgs:
+def _head(environment: Environment, cluster: Declared) -> ContainerArgs:
     return _container(
         "ray-head",
+        environment,
         cluster,
         {"cpu": str(cluster.head.cpu), "memory": str(cluster.head.memory)},
-        # The image says "all", so a container that asked for no GPU would see every GPU of the node.
-        env=[EnvVarArgs(name="NVIDIA_VISIBLE_DEVICES", value="void")],
+        env=_NO_GPUS,
         ports=[
             ContainerPortArgs(name="gcs", container_port=6379),
             ContainerPortArgs(name="dashboard", container_port=8265),
@@ -141,15 +144,18 @@ def _head(cluster: Declared) -> ContainerArgs:
 
 def _worker(environment: Environment, cluster: Declared) -> ContainerArgs:
     amounts = {"cpu": str(cluster.workers.cpu), "memory": str(cluster.workers.memory)}
-    resource = nodes.gpu_resource(environment.pools[cluster.pool])
-    if cluster.workers.gpus and resource:
+    resource = nodes.gpu_resource(environment.pools[cluster.pool]) if cluster.workers.gpus else None
+    if resource is not None:
         amounts[resource] = str(cluster.workers.gpus)
-        return _container("ray-worker", cluster, amounts)
-    return _container("ray-worker", cluster, amounts, env=[EnvVarArgs(name="NVIDIA_VISIBLE_DEVICES", value="void")])
+        return _container("ray-worker", environment, cluster, amounts)
+    return _container(
+        "ray-worker", environment, cluster, amounts, env=[EnvVarArgs(name="NVIDIA_VISIBLE_DEVICES", value="void")]
+    )
 
 
 def _container(
     name: str,
+    environment: Environment,
     cluster: Declared,
     amounts: dict[str, str],
     *,
@@ -158,7 +164,7 @@ def _container(
 ) -> ContainerArgs:
     return ContainerArgs(
         name=name,
-        image=ray.image(cluster),
+        image=ray.image(environment, cluster),
         image_pull_policy="IfNotPresent",
         env=env,
         ports=ports,

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 import yaml
@@ -20,10 +21,10 @@ from model.releases import Upstream
 CHART = {"name": "thing", "version": "1.2.3", "apiVersion": "v2"}
 
 
-def archive(chart: dict[str, str] | None = None, **files: str) -> bytes:
+def archive(chart: dict[str, str] | None = None, files: dict[str, str] | None = None) -> bytes:
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
-        for name, text in {"Chart.yaml": yaml.safe_dump(chart or CHART), **files}.items():
+        for name, text in {"Chart.yaml": yaml.safe_dump(chart or CHART), **(files or {})}.items():
             entry = tarfile.TarInfo(f"thing/{name}")
             entry.size = len(text.encode())
             tar.addfile(entry, io.BytesIO(text.encode()))
@@ -35,9 +36,9 @@ def thing(source: str, version: str = "1.2.3", sha256: str | None = None) -> Ups
 
 
 class Server(http.server.BaseHTTPRequestHandler):
-    pages: dict[str, bytes] = {}
-    token: str | None = None
-    asked: list[str] = []
+    pages: ClassVar[dict[str, bytes]]
+    token: ClassVar[str | None]
+    asked: ClassVar[list[str]]
 
     def do_GET(self) -> None:
         type(self).asked.append(self.path)
@@ -58,8 +59,8 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- the name in the base class
+        """Stay silent."""
 
 
 @contextlib.contextmanager
@@ -97,7 +98,7 @@ def test_directory_is_used_where_it_stands(tmp_path: Path) -> None:
 
 
 def test_archive_is_unpacked_once(tmp_path: Path) -> None:
-    (tmp_path / "thing.tgz").write_bytes(archive(**{"crds/a.yaml": "a: 1"}))
+    (tmp_path / "thing.tgz").write_bytes(archive(files={"crds/a.yaml": "a: 1"}))
     folder = Sources(tmp_path).folder(thing("thing.tgz"))
     assert folder is not None
     assert (folder / "crds/a.yaml").read_text() == "a: 1"
@@ -133,7 +134,7 @@ def test_registry_reference_may_name_the_chart(tmp_path: Path) -> None:
 def test_registry_that_wants_a_login(tmp_path: Path) -> None:
     with (
         serving(registry(archive()), token="other") as (host, _),
-        pytest.raises(SourceError, match="cannot get chart thing 1.2.3"),
+        pytest.raises(SourceError, match=r"cannot get chart thing 1\.2\.3"),
     ):
         Sources(tmp_path).folder(thing(f"oci://{host}/charts"))
 
@@ -166,7 +167,7 @@ def test_half_an_archive_leaves_nothing_behind(tmp_path: Path, content: bytes) -
 
 
 def test_archive_that_climbs_out_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "thing.tgz").write_bytes(archive(**{"../../../escaped": "x"}))
+    (tmp_path / "thing.tgz").write_bytes(archive(files={"../../../escaped": "x"}))
     with pytest.raises(SourceError, match="is not a chart archive"):
         Sources(tmp_path).folder(thing("thing.tgz"))
     assert not list(tmp_path.rglob("escaped"))
@@ -174,7 +175,9 @@ def test_archive_that_climbs_out_is_refused(tmp_path: Path) -> None:
 
 def test_other_version_in_the_source(tmp_path: Path) -> None:
     (tmp_path / "thing.tgz").write_bytes(archive({**CHART, "version": "1.2.2"}))
-    with pytest.raises(SourceError, match=r"holds version 1\.2\.2, wanted is 1\.2\.3; fix: set releases\.thing\.version"):
+    with pytest.raises(
+        SourceError, match=r"holds version 1\.2\.2, wanted is 1\.2\.3; fix: set releases\.thing\.version"
+    ):
         Sources(tmp_path).folder(thing("thing.tgz"))
 
 

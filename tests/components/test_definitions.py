@@ -1,4 +1,4 @@
-"""Definitions belong to nobody's release: read from the source, left out of the chart, checked against the catalogue."""
+"""Definitions are no part of a release: read from its source, left out of its chart, checked against the catalogue."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -59,7 +59,12 @@ def test_templated_definitions_are_read_and_left_out(tmp_path: Path) -> None:
     assert [found.name for found in definitions(thing(), sources)] == ["parts.b.example.org", "things.a.example.org"]
     chart = chart_without_definitions(thing(), sources)
     assert chart.startswith(f"./{CHARTS}/thing-1.0.0-")
-    assert files(tmp_path, chart) == {"Chart.yaml", "values.yaml", "templates/deployment.yaml", "charts/below/Chart.yaml"}
+    assert files(tmp_path, chart) == {
+        "Chart.yaml",
+        "values.yaml",
+        "templates/deployment.yaml",
+        "charts/below/Chart.yaml",
+    }
 
 
 def test_definitions_in_helms_own_folder_are_read_and_left_out(tmp_path: Path) -> None:
@@ -115,7 +120,7 @@ def test_source_that_disagrees_with_the_catalogue_is_refused(tmp_path: Path) -> 
 
 def test_folder_that_is_no_chart_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "thing", {"readme": ""})
-    with pytest.raises(SourceError, match="it has no Chart.yaml"):
+    with pytest.raises(SourceError, match=r"it has no Chart\.yaml"):
         chart_without_definitions(thing(), Sources(tmp_path))
 
 

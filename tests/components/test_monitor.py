@@ -38,8 +38,8 @@ def run(program: Callable[[], object]) -> StrictMonitor:
     return monitor
 
 
-def complaints(make: Callable[[str, pulumi.ResourceOptions], object], **more: bool) -> list[str]:
-    return run(lambda: Sample("sample", make, **more)).complaints()
+def complaints(make: Callable[[str, pulumi.ResourceOptions], object], *, finish: bool = True) -> list[str]:
+    return run(lambda: Sample("sample", make, finish=finish)).complaints()
 
 
 def config(logical: str, opts: pulumi.ResourceOptions, **metadata: object) -> ConfigMap:
@@ -92,7 +92,9 @@ def test_resource_on_the_default_provider() -> None:
 
 
 def test_resource_outside_components() -> None:
-    assert any("has no parent component" in text for text in run(lambda: config("c", pulumi.ResourceOptions())).complaints())
+    assert any(
+        "has no parent component" in text for text in run(lambda: config("c", pulumi.ResourceOptions())).complaints()
+    )
 
 
 def test_component_that_never_finishes() -> None:

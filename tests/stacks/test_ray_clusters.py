@@ -1,0 +1,118 @@
+"""Ray clusters as KubeRay and Volcano want them."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from model import document
+from model.gangs import ray_gang
+from twin.rehearsal import Rehearsal
+
+Rehearse = Callable[[Callable[[dict[str, Any]], Any]], Rehearsal]
+
+
+def cluster(rehearsal: Rehearsal, name: str = "tuning") -> Mapping[str, Any]:
+    return rehearsal.named(f"platform-ray-{name}-cluster").inputs
+
+
+def change(**fields: Any) -> Callable[[dict[str, Any]], Any]:
+    return lambda value: value["ray"]["clusters"]["tuning"].update(fields)
+
+
+def containers(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    pods = [spec["headGroupSpec"], *spec["workerGroupSpecs"]]
+    return [group["template"]["spec"]["containers"][0] for group in pods]
+
+
+def test_gang_is_named_by_labels(rehearsed: Rehearse) -> None:
+    labels = cluster(rehearsed(lambda _: None))["metadata"]["labels"]
+    assert labels == {
+        "volcano.sh/queue-name": "research.llm",
+        "volcano.sh/network-topology-mode": "hard",
+        # tier 1 is the closest: the rack
+        "volcano.sh/network-topology-highest-tier-allowed": "1",
+    }
+
+
+def test_wider_level_is_a_higher_tier(rehearsed: Rehearse) -> None:
+    labels = cluster(rehearsed(change(within={"level": "spine", "mode": "soft"})))["metadata"]["labels"]
+    assert labels["volcano.sh/network-topology-mode"] == "soft"
+    assert labels["volcano.sh/network-topology-highest-tier-allowed"] == "2"
+
+
+def test_changed_labels_replace_the_cluster(rehearsed: Rehearse) -> None:
+    resource = rehearsed(lambda _: None).named("platform-ray-tuning-cluster")
+    assert resource.replace_on_changes == ("metadata.labels",)
+    assert resource.delete_before_replace
+
+
+def test_up_waits_until_the_cluster_has_run(rehearsed: Rehearse) -> None:
+    annotations = cluster(rehearsed(lambda _: None))["metadata"]["annotations"]
+    assert annotations == {"pulumi.com/waitFor": "condition=RayClusterProvisioned"}
+
+
+def test_requests_equal_limits_and_the_head_asks_for_no_gpu(rehearsed: Rehearse) -> None:
+    head, worker = containers(cluster(rehearsed(lambda _: None))["spec"])
+    assert head["resources"]["limits"] == {"cpu": "8", "memory": "32Gi"}
+    assert worker["resources"]["limits"] == {"cpu": "96", "memory": "1Ti", "nvidia.com/gpu": "8"}
+    for container in (head, worker):
+        assert container["resources"]["requests"] == container["resources"]["limits"]
+
+
+def test_container_without_gpus_sees_none(rehearsed: Rehearse) -> None:
+    head, worker = containers(cluster(rehearsed(lambda _: None))["spec"])
+    assert head["env"] == [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}]
+    assert "env" not in worker
+    _, plain = containers(cluster(rehearsed(change(workers={"count": 2, "cpu": 4, "memory": "8Gi"})))["spec"])
+    assert plain["env"] == head["env"]
+
+
+def test_shared_gpus_are_asked_for_by_their_name(rehearsed: Rehearse) -> None:
+    def shared(value: dict[str, Any]) -> None:
+        value["pools"]["train"]["sharing"] = {"timeSlicing": {"replicas": 4}}
+        value["ray"]["clusters"]["tuning"]["workers"]["gpus"] = 1
+        for queue in ("research", "production"):
+            value["queues"][queue] = {}
+        value["ray"]["clusters"]["tuning"]["queue"] = "research"
+        value["tenants"]["research"]["defaultQueue"] = "research"
+        value["tenants"]["production"].pop("quota")
+
+    _, worker = containers(cluster(rehearsed(shared))["spec"])
+    assert worker["resources"]["limits"]["nvidia.com/gpu.shared"] == "1"
+
+
+def test_fixed_number_of_workers_is_written_three_times(rehearsed: Rehearse) -> None:
+    spec = cluster(rehearsed(lambda _: None))["spec"]
+    group = spec["workerGroupSpecs"][0]
+    assert (group["replicas"], group["minReplicas"], group["maxReplicas"]) == (4, 4, 4)
+    assert "enableInTreeAutoscaling" not in spec
+
+
+def test_number_under_an_autoscaler_is_not_ours(rehearsed: Rehearse) -> None:
+    workers = {"count": {"min": 1, "max": 4}, "gpus": 8, "cpu": 96, "memory": "1Ti"}
+    spec = cluster(rehearsed(change(workers=workers)))["spec"]
+    group = spec["workerGroupSpecs"][0]
+    assert spec["enableInTreeAutoscaling"] is True
+    assert "replicas" not in group
+    assert (group["minReplicas"], group["maxReplicas"]) == (1, 4)
+    # Ray's second autoscaler refuses any other policy.
+    for part in (spec["headGroupSpec"], group):
+        assert part["template"]["spec"]["restartPolicy"] == "Never"
+
+
+def test_head_has_no_replicas_and_runs_no_work(rehearsed: Rehearse) -> None:
+    head = cluster(rehearsed(lambda _: None))["spec"]["headGroupSpec"]
+    assert "replicas" not in head
+    assert head["rayStartParams"]["num-cpus"] == "0"
+
+
+def test_priority_reaches_group_and_pods(rehearsed: Rehearse) -> None:
+    made = cluster(rehearsed(change(priority="high")))
+    assert made["metadata"]["labels"]["ray.io/priority-class-name"] == "high"
+    for group in (made["spec"]["headGroupSpec"], *made["spec"]["workerGroupSpecs"]):
+        assert group["template"]["spec"]["priorityClassName"] == "high"
+
+
+def test_pods_add_up_to_the_gang_that_the_model_counts(rehearsed: Rehearse, twin_value: dict[str, Any]) -> None:
+    spec = cluster(rehearsed(lambda _: None))["spec"]
+    gang = ray_gang(document.load(twin_value), "tuning")
+    assert gang.min_member == 1 + spec["workerGroupSpecs"][0]["replicas"]
