@@ -64,11 +64,9 @@ class Prepared(GoModule):
     stamp: Mapping[str, str] = {}
 
 
-class Probe(_Pin):
-    """How a program on PATH is asked for its version, and which versions fit (all of `fits` must hold)."""
+class Fit(_Pin):
+    """Which versions fit: all of `fits` must hold."""
 
-    args: tuple[str, ...]
-    pattern: Annotated[str, AfterValidator(_regex)]
     fits: tuple[str, ...] = Field(min_length=1)
 
     def accepts(self, version: str) -> bool:
@@ -78,6 +76,22 @@ class Probe(_Pin):
         except ValueError:
             return False
         return all(found.match(bound) for bound in self.fits)
+
+
+class Probe(Fit):
+    """How a program on PATH is asked for its version: arguments, and what to look for in the answer."""
+
+    args: tuple[str, ...]
+    pattern: Annotated[str, AfterValidator(_regex)]
+
+
+class PluginProbe(Fit):
+    """A provider plugin says its version over its wire alone.
+
+    It is looked for on PATH and where the engine installs plugins of this name.
+    """
+
+    plugin: str
 
 
 class Download(_Pin):
@@ -102,7 +116,7 @@ class Tool(_Pin):
     module: str
     ldflags: str = ""
     prepare: tuple[Prepared, ...] = ()
-    path: Probe | Closed
+    path: Probe | PluginProbe | Closed
     download: Download | Closed
     build_seconds: int = Field(gt=0)
     note: str = ""

@@ -3,9 +3,11 @@
 import io
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import semver
 from pydantic import ValidationError
 from rich.console import Console
 
@@ -34,6 +36,7 @@ def test_each_tool_is_pinned_whole(tool: Tool) -> None:
         assert set(tool.download.checksums) == {"linux-amd64", "linux-arm64"}
     if not isinstance(tool.path, Closed):
         assert tool.path.accepts(tool.version)
+        assert not tool.path.accepts(str(semver.Version.parse(tool.version).bump_major()))
 
 
 def test_the_engine_is_not_older_than_its_sdk() -> None:
@@ -72,7 +75,7 @@ def put_on_path(folder: Path, script: str) -> Path:
 PROBE = {"args": ["version"], "pattern": r"v(\S+)", "fits": [">=1.2.0", "<2.0.0"]}
 
 
-@pytest.mark.parametrize("script", ["echo toy v1.9.0", "echo v1.2.0-rc.1+x; echo v1.2.0", "echo v1.4 >&2"])
+@pytest.mark.parametrize("script", ["echo toy v1.9.0", "echo built of v-next; echo v1.2.0", "echo v1.4 >&2"])
 def test_a_fitting_program_on_path_is_taken(toy, tmp_path: Path, monkeypatch, script: str) -> None:
     fits = PROBE | {"pattern": r"v(\d+\.\d+(?:\.\d+)?)(?:\s|$)"}
     toy.save(path=fits)
@@ -106,10 +109,53 @@ def test_a_program_that_hangs_or_cannot_run_is_passed_by(toy, tmp_path: Path, mo
     program = put_on_path(tmp_path / "bin", "")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     monkeypatch.setattr("twin.tools.path._PATIENCE", 0.3)
-    program.write_text("#!/bin/sh\nexec sleep 600\n")
+    program.write_text("#!/bin/sh\nsleep 600 & wait\n")
     assert "within 0.3 s" in status(load_tools(toy.file)["toy"]).ways[0].off
     program.write_text("#!/nonexistent/interpreter\n")
     assert "cannot be run" in status(load_tools(toy.file)["toy"]).ways[0].off
+
+
+PLUGIN = """#!{python}
+import sys
+from concurrent.futures import ThreadPoolExecutor
+import grpc
+from pulumi.runtime.proto import plugin_pb2, provider_pb2_grpc
+
+class Provider(provider_pb2_grpc.ResourceProviderServicer):
+    def GetPluginInfo(self, request, context):
+        return plugin_pb2.PluginInfo(version="{version}")
+
+server = grpc.server(ThreadPoolExecutor(1))
+provider_pb2_grpc.add_ResourceProviderServicer_to_server(Provider(), server)
+port = server.add_insecure_port("127.0.0.1:0")
+server.start()
+print(port, flush=True)
+server.wait_for_termination()
+"""
+
+
+def test_a_plugin_that_the_engine_installed_is_asked_over_its_wire(toy, tmp_path: Path, monkeypatch) -> None:
+    toy.save(path={"plugin": "toy", "fits": [">=1.2.0", "<2.0.0"]})
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("PULUMI_HOME", raising=False)
+    tool = load_tools(toy.file)["toy"]
+    assert status(tool).ways[0].off == "no toy on PATH, and none that the engine installed"
+    for version, taken in (("v2.0.0", False), ("v1.2.9", True)):
+        place = tmp_path / "home" / ".pulumi" / "plugins" / f"resource-toy-{version}"
+        place.mkdir(parents=True)
+        (place / "toy").write_text(PLUGIN.format(python=sys.executable, version=version))
+        (place / "toy").chmod(0o755)
+        state = status(tool)
+        assert (state.programs == {"toy": place / "toy"}) is taken
+        assert ("is 2.0.0, wanted >=1.2.0 <2.0.0" in state.ways[0].off) is not taken
+
+
+def test_a_plugin_that_does_not_answer_is_passed_by(toy, tmp_path: Path, monkeypatch) -> None:
+    toy.save(path={"plugin": "toy", "fits": [">=1.2.0"]})
+    program = put_on_path(tmp_path / "bin", "echo hello; sleep 600")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert status(load_tools(toy.file)["toy"]).ways[0].off == f"{program} does not say its version"
 
 
 def test_our_own_cache_on_path_is_no_program_on_path(toy, cache: Path, monkeypatch) -> None:
