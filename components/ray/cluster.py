@@ -147,10 +147,7 @@ def _worker(environment: Environment, cluster: Declared) -> ContainerArgs:
     resource = nodes.gpu_resource(environment.pools[cluster.pool]) if cluster.workers.gpus else None
     if resource is not None:
         amounts[resource] = str(cluster.workers.gpus)
-        return _container("ray-worker", environment, cluster, amounts)
-    return _container(
-        "ray-worker", environment, cluster, amounts, env=[EnvVarArgs(name="NVIDIA_VISIBLE_DEVICES", value="void")]
-    )
+    return _container("ray-worker", environment, cluster, amounts, env=None if resource else _NO_GPUS)
 
 
 def _container(
