@@ -103,7 +103,7 @@ class _Walker:
         paths = TEMPLATES.get((self.group, self.kind))
         if paths is not None:
             for path in paths:
-                self._follow(owner, path)
+                self._follow(owner, owner, path)
         elif "." in self.group and not self.group.endswith(".k8s.io"):
             for metadata, spec in _resembling(owner):
                 self._add(owner, metadata, spec)
@@ -116,11 +116,20 @@ class _Walker:
             self.unreadable.append(error)
             return []
 
-    def _follow(self, owner: Field, path: tuple[str, ...]) -> None:
+    def _follow(self, owner: Field, here: Field, path: tuple[str, ...]) -> None:
+        """Follow a path from a field; what is missing there gives nothing, what is unknown is taken for a pod."""
+        beside: tuple[Field, ...] = ()
         try:
-            for template in _expand(owner, path):
-                beside = owner.at(*path[:-2], _AUTOSCALER) if path[-2:] == _HEAD else absent(_AUTOSCALER)
-                self._add(owner, template["metadata"], template["spec"], beside)
+            for index, key in enumerate(path):
+                if key == EACH:
+                    for item in self.read(here):
+                        self._follow(owner, item, path[index + 1 :])
+                    return
+                if path[index:] == _HEAD:
+                    beside = (here[_AUTOSCALER],)
+                here = here[key]
+            if here.value is not None:
+                self._add(owner, here["metadata"], here["spec"], *beside)
         except UnreadableError as error:
             self.unreadable.append(error)
 
@@ -128,18 +137,6 @@ class _Walker:
         containers = [each for name in _CONTAINERS for each in self.read(spec[name])]
         containers += [each for each in beside if each.value is not None]
         self.pods.append(Pod(self.group, self.kind, owner, metadata, spec, tuple(containers), self.partial))
-
-
-def _expand(field: Field, path: tuple[str, ...]) -> Iterator[Field]:
-    """Follow a path; a missing place gives nothing, an unknown one is given as it is."""
-    for index, key in enumerate(path):
-        if key == EACH:
-            for item in field.items():
-                yield from _expand(item, path[index + 1 :])
-            return
-        field = field[key]
-    if field.value is not None:
-        yield field
 
 
 def _resembling(owner: Field) -> Iterator[tuple[Field, Field]]:

@@ -45,7 +45,7 @@ _UNJUDGED = Rule(
     id=UNJUDGED,
     severity=Severity.LOW,
     level=Level.ADVISORY,
-    what="Everything can be judged.",
+    what="The rules can read what they judge.",
     why="A rule that cannot read a value cannot say that it holds.",
     fix="A preview lists such values; the update judges them, and stops where that is still impossible.",
 )

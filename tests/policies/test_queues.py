@@ -81,6 +81,8 @@ BREAKS = {
         ("10", "8"),
     ),
     "a part of itself": ([queue("a", "b"), queue("b", "a")], "a", "spec.parent", ("is one of its own parts",)),
+    "the whole of itself": ([queue("a", "a")], "a", "spec.parent", ("is one of its own parts",)),
+    "Volcano's own": ([queue("root")], "root", "metadata.name", ("Volcano has a root queue of its own",)),
     "more than the pools": ([platform(), queue("a", deserved=600)], "", "queues", ("600", "512")),
     "more than the pools together": (
         [platform(), queue("a", deserved=400), queue("b", deserved=200)],

@@ -213,3 +213,14 @@ def test_pods_are_found_in_every_kind_of_workload(pack: PolicyPack, kind: str) -
 )
 def test_what_makes_no_pods_is_left_alone(pack: PolicyPack, resource: Resource) -> None:
     assert pack.analyze(resource) == []
+
+
+@pytest.mark.parametrize("other", [UNKNOWN, "text", 8, [], {"template": "text"}, {"template": {"spec": [1]}}])
+def test_a_bad_pod_is_found_beside_one_that_cannot_be_read(pack: PolicyPack, other: Any) -> None:
+    bad = {"template": {"spec": {"containers": [container(image="a:latest"), other]}}}
+    cluster = Resource("kubernetes:ray.io/v1:RayCluster", {"spec": {"workerGroupSpecs": [other, bad, other]}})
+    (verdict,) = pack.analyze(cluster)
+    assert "spec.workerGroupSpecs[1].template.spec.containers[0].image: a:latest" in verdict.message
+    (listed,) = pack.analyze_stack([])
+    assert "workerGroupSpecs[0]" in listed.message
+    assert "workerGroupSpecs[2]" in listed.message

@@ -1,0 +1,153 @@
+"""The pack under the real engine: what stops an update, and when."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from objects import UNKNOWN, Resource, container, gpus, pod, workload
+
+from twin import tools
+from twin.host import folders_for_path
+from twin.paths import CHECKOUT
+
+PROGRAM = """
+import json, pathlib, pulumi
+
+# Components are judged as custom resources are, and need no provider. The engine judges a stack by outputs.
+for each in json.loads(pathlib.Path("resources.json").read_text()):
+    inputs = each["inputs"] | (each["later"] if not pulumi.runtime.is_dry_run() else {})
+    made = pulumi.ComponentResource(each["type"], each["name"], inputs)
+    made.register_outputs(inputs if each["type"].startswith("kubernetes:") else {})
+"""
+DOCUMENT = yaml.safe_load((CHECKOUT / "stacks" / "Pulumi.twin.yaml").read_text())["config"]["gangline:environment"]
+
+
+@dataclass(frozen=True)
+class Project:
+    """A Pulumi project that registers what it is told."""
+
+    folder: Path
+    pulumi: Path
+    settings: dict[str, str]
+
+    def declare(self, *resources: Resource, later: dict[str, Any] | None = None) -> None:
+        """Say what the program registers; `later` replaces inputs in an update, where it is known."""
+        told = [
+            {"type": each.type, "name": each.name, "inputs": each.inputs, "later": later or {}} for each in resources
+        ]
+        (self.folder / "resources.json").write_text(json.dumps(told))
+
+    def run(self, *arguments: str, policies: bool = True) -> subprocess.CompletedProcess[str]:
+        pack = ["--policy-pack", str(CHECKOUT / "policies")] if policies else []
+        return subprocess.run(
+            [self.pulumi, *arguments, "--non-interactive", *pack],
+            cwd=self.folder,
+            env=self.settings,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def made(self) -> Sequence[str]:
+        """Names of the resources in the saved state, the stack itself left out."""
+        exported = json.loads(self.run("stack", "export", policies=False).stdout)
+        resources = exported["deployment"].get("resources", [])
+        return sorted(each["urn"].rpartition("::")[2] for each in resources if each["type"] != "pulumi:pulumi:Stack")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    folder = tmp_path_factory.mktemp("project")
+    pulumi = tools.ensure(["pulumi"])["pulumi"]
+    runtime = {"name": "python", "options": {"virtualenv": sys.prefix}}
+    (folder / "Pulumi.yaml").write_text(yaml.safe_dump({"name": "tiny", "runtime": runtime}))
+    (folder / "__main__.py").write_text(PROGRAM)
+    (folder / "state").mkdir()
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
+    settings = clean | {
+        "PATH": os.pathsep.join([clean["PATH"], *map(str, folders_for_path(pulumi))]),
+        "PULUMI_HOME": str(folder / "home"),
+        "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
+        "PULUMI_CONFIG_PASSPHRASE": "only a test",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+    }
+    made = Project(folder, pulumi, settings)
+    assert made.run("stack", "init", "test", policies=False).returncode == 0
+    return made
+
+
+@pytest.fixture
+def empty(project: Project) -> Iterator[Project]:
+    """The project with nothing in its state."""
+    yield project
+    done = project.run("destroy", "--yes", policies=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_mandatory_rule_stops_before_anything_is_made(empty: Project) -> None:
+    empty.declare(
+        pod(name="good"),
+        pod(container(image="a:latest"), name="bad"),
+        workload("RayCluster", {"spec": {"containers": [gpus("0.5")]}}),
+        pod(container(image=UNKNOWN), name="waiting"),
+    )
+    done = empty.run("up", "--yes")
+    assert done.returncode != 0
+    for text in (
+        "[mandatory]",
+        "image-version",
+        "spec.containers[0].image: a:latest is not a version",
+        "fix: Write the tag of a release",
+        'spec.workerGroupSpecs[0].template.spec.containers[0].resources.limits["nvidia.com/gpu"]: 0.5 is not a whole',
+        "1 place could not be judged and will be at the update:",
+        "waiting: spec.containers[0].image is not known yet (image-version)",
+    ):
+        assert text in done.stdout
+    assert empty.made() == []
+
+
+def test_what_a_preview_cannot_know_the_update_judges(empty: Project) -> None:
+    empty.declare(pod(container(image=UNKNOWN)), later=pod(container(image="a:latest")).inputs)
+    done = empty.run("preview")
+    assert done.returncode == 0, done.stdout
+    assert "it: spec.containers[0].image is not known yet (image-version)" in done.stdout
+    done = empty.run("up", "--yes", "--skip-preview")
+    assert done.returncode != 0
+    assert "a:latest is not a version" in done.stdout
+    assert empty.made() == []
+
+
+def test_queues_are_held_against_the_document_of_the_root_component(empty: Project) -> None:
+    spec = {"parent": "root", "deserved": {"nvidia.com/gpu": 600}}
+    queue = Resource(
+        "kubernetes:scheduling.volcano.sh/v1beta1:Queue", {"metadata": {"name": "big"}, "spec": spec}, "big"
+    )
+    empty.declare(Resource("gangline:index:Platform", {"environment": DOCUMENT}, "platform"), queue)
+    done = empty.run("up", "--yes")
+    assert done.returncode != 0
+    assert "the top queues have deserved 600 of nvidia.com/gpu in sum, the pools offer at most 512" in done.stdout
+    assert empty.made() == []
+
+
+def test_levels_come_from_a_file(empty: Project, tmp_path: Path) -> None:
+    levels = tmp_path / "levels.json"
+    levels.write_text('{"image-version": "advisory"}')
+    empty.declare(pod(container(image="a:latest"), name="bad"))
+    done = empty.run("up", "--yes", "--policy-pack-config", str(levels))
+    assert done.returncode == 0, done.stdout
+    assert "[advisory]" in done.stdout
+    assert empty.made() == ["bad"]
+
+    state = tmp_path / "state.json"
+    state.write_text(empty.run("stack", "export", policies=False).stdout)
+    done = empty.run("policy", "analyze", "--file", str(state))
+    assert done.returncode != 0
+    assert "a:latest is not a version" in done.stdout
