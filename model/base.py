@@ -1,11 +1,18 @@
 """The base of every value that a document holds."""
 
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.alias_generators import to_camel
 
 T = TypeVar("T")
+
+
+def one_of(names: Callable[[], Iterable[str]]) -> Any:
+    """Tell editors the names that may stand in a field; whether one does is a rule, with a better answer."""
+    return Field(json_schema_extra=lambda schema: schema.update(enum=list(names())))
+
 
 Listed = Annotated[tuple[T, ...], Field(strict=False)]
 """A list in YAML, an immutable tuple in Python. Its members are as strict as anywhere."""
@@ -27,6 +34,9 @@ class Declared(BaseModel):
         use_attribute_docstrings=True,
         defer_build=True,  # one build, when the first document is read
     )
+
+    synonyms: ClassVar[dict[str, str]] = {}
+    """Keys of other tools for what has another name here."""
 
     misplaced: ClassVar[dict[str, str]] = {}
     """Keys that people look for here but that do not exist, each with what to do instead."""

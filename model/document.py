@@ -5,44 +5,36 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
 
-from . import reading, shapes
+from . import cluster, pools, queues, racks, ray, reading, releases, shapes, tenants, topology
 from .environment import Environment
-from .problems import ABSENT, DocumentError, Path, Problem, answered
+from .problems import ABSENT, NOTHING, DocumentError, Problem, answered, lost
 from .reading import Positions
 
 KEY = "gangline:environment"
 """The stack-config key of the document."""
 
-RULES: tuple[Callable[[Environment], Iterable[Problem]], ...] = ()
+Rule = Callable[[Environment], Iterable[Problem]]
 
-
-@dataclass(frozen=True)
-class Document:
-    """A document as it stands in a file.
-
-    Attributes:
-        file: The stack file.
-        value: The plain value under `gangline:environment`.
-        positions: Where each part of it stands.
-        hidden: Problems that YAML hides from a plain value, such as duplicate keys.
-    """
-
-    file: File
-    value: Any
-    positions: Positions
-    hidden: tuple[Problem, ...] = ()
-
-    def judge(self) -> "Verdict":
-        """Judge all of it."""
-        return judge(self.value, self.positions, self.hidden)
-
-    def load(self) -> Environment:
-        """The environment.
-
-        Raises:
-            DocumentError: It has errors; all of them are in it.
-        """
-        return self.judge().required(self.file, self.positions)
+STAGES: tuple[tuple[Rule, ...], ...] = (
+    # Each thing by itself,
+    (
+        cluster.values,
+        pools.values,
+        topology.values,
+        queues.values,
+        tenants.values,
+        ray.values,
+        releases.values,
+    ),
+    # what one names of another,
+    (cluster.references, pools.references, racks.references, queues.references, tenants.references, ray.references),
+    # what must agree,
+    (queues.limits, tenants.limits, ray.limits),
+    (queues.tree,),
+    # and what there is room for.
+    (queues.claims, ray.fits),
+)
+"""All rules. What is found wrong at one stage is `LOST` at the next, so that one mistake is one problem."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +70,35 @@ class Verdict:
         return self.environment
 
 
+@dataclass(frozen=True)
+class Document:
+    """A document as it stands in a file.
+
+    Attributes:
+        file: The stack file.
+        value: The plain value under `gangline:environment`.
+        positions: Where each part of it stands.
+        hidden: Problems that YAML hides from a plain value, such as duplicate keys.
+    """
+
+    file: File
+    value: Any
+    positions: Positions
+    hidden: tuple[Problem, ...] = ()
+
+    def judge(self) -> Verdict:
+        """Judge all of it."""
+        return judge(self.value, self.positions, self.hidden)
+
+    def load(self) -> Environment:
+        """The environment.
+
+        Raises:
+            DocumentError: It has errors; all of them are in it.
+        """
+        return self.judge().required(self.file, self.positions)
+
+
 def read(file: File) -> Document:
     """Read the document of a stack file.
 
@@ -87,13 +108,11 @@ def read(file: File) -> Document:
     try:
         text = file.read_text("utf-8")
     except FileNotFoundError:
-        raise _unreadable(file, None, f"there is no file {file}") from None
+        raise _unreadable(file, None, "there is no such file") from None
     except (OSError, UnicodeError) as error:
         raise _unreadable(file, None, f"cannot read it: {error}") from None
     try:
-        root = reading.compose(text)
-        config = reading.child(root, "config")
-        node = reading.child(config, KEY)
+        node = reading.child(reading.child(reading.compose(text), "config"), KEY)
         if node is None:
             raise _unreadable(file, None, f"it has no {KEY} under config")
         value, hidden = reading.value_of(node)
@@ -108,16 +127,20 @@ def _unreadable(file: File, line: int | None, message: str) -> DocumentError:
 
 def judge(value: Any, positions: Positions | None = None, hidden: Iterable[Problem] = ()) -> Verdict:
     """Find all problems of a document's plain value, and the environment when there is no error."""
-    typed = positions.text if positions else lambda _: None
-    found, problems = shapes.read(Environment, value, typed)
-    problems = [*hidden, *problems]
-    if isinstance(found, Environment):
-        for rule in RULES:
-            problems += answered(rule, found)
+    understood = shapes.Reading(Environment, value, positions.text if positions else lambda _: None)
+    problems = [*hidden, *understood.problems]
+    for stage in STAGES:
+        if lost(understood.found):
+            break
+        found = [problem for rule in stage for problem in answered(rule, understood.found)]
+        problems += found
+        if spoilt := [problem.spoilt for problem in found if problem.spoilt != NOTHING]:
+            understood.forget(spoilt)
+    problems = [understood.as_written(problem) for problem in problems]
     if positions:
         problems.sort(key=lambda problem: positions.line(problem.path) or 0)
     broken = any(problem.severity == "error" for problem in problems)
-    return Verdict(None if broken else found, tuple(problems))
+    return Verdict(None if broken else understood.found, tuple(problems))
 
 
 def load(value: Any, positions: Positions | None = None, file: object = None) -> Environment:

@@ -9,7 +9,7 @@ from .cluster import Cluster
 from .pools import Pool
 from .queues import Queue
 from .ray import Ray
-from .releases import Release
+from .releases import Release, catalogued
 from .scheduler import Scheduler
 from .tenants import Tenant
 from .topology import Topology
@@ -32,7 +32,9 @@ class Environment(Declared):
     """Teams by name."""
     ray: Ray = Ray()
     """Ray on this cluster."""
-    releases: dict[str, Release] = Field(default_factory=dict)
+    releases: dict[str, Release] = Field(
+        default_factory=dict, json_schema_extra=lambda schema: schema.update(propertyNames={"enum": list(catalogued())})
+    )
     """Overrides by product: volcano, kuberay, node-feature-discovery, nvidia-device-plugin."""
 
     _derived: dict[Any, Any] = PrivateAttr(default_factory=dict)

@@ -1,19 +1,21 @@
 """Gangs: what must run together, and whether it can."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from . import nodes
+from . import nodes, queues, topology
 from .derived import derived
 from .pools import Size, fewest
+from .problems import Unanswerable, lost
 from .quantities import MEBIBYTE, Quantity, written
-from .ray import RayCluster
 
 if TYPE_CHECKING:
     from .environment import Environment
+    from .ray import RayCluster
 
 Amounts = Mapping[str, Decimal]
 """Amounts by resource in base units: cores, bytes, items."""
@@ -72,10 +74,10 @@ def _plus(one: Amounts, other: Amounts) -> dict[str, Decimal]:
 
 
 def _times(amounts: Amounts, factor: int) -> dict[str, Decimal]:
-    return {name: amount * factor for name, amount in amounts.items()}
+    return {name: amount * factor for name, amount in amounts.items()} if factor else {}
 
 
-def requests(env: "Environment", cluster: RayCluster) -> tuple[Amounts, Amounts]:
+def requests(env: "Environment", cluster: "RayCluster") -> tuple[Amounts, Amounts]:
     """What the head and each worker of a Ray cluster ask for, in base units."""
     head = {"cpu": cluster.head.cpu.value, "memory": cluster.head.memory.value}
     worker = {"cpu": cluster.workers.cpu.value, "memory": cluster.workers.memory.value}
@@ -93,14 +95,32 @@ def ray_gang(env: "Environment", name: str) -> Gang:
     """
     cluster = env.ray.clusters[name]
     head, worker = requests(env, cluster)
-    autoscaled = isinstance(cluster.workers.count, Size)
-    return Gang(cluster.pool, head, AUTOSCALER if autoscaled else {}, worker, fewest(cluster.workers.count))
+    return Gang(cluster.pool, head, sidecars(cluster), worker, fewest(cluster.workers.count))
 
 
-def holds(room: Amounts, pod: Amounts) -> int | None:
-    """How many such pods fit into some room; None when nothing limits them."""
-    limits = [int(room.get(name, Decimal(0)) // amount) for name, amount in pod.items() if amount > 0]
-    return max(min(limits), 0) if limits else None
+def sidecars(cluster: "RayCluster") -> Amounts:
+    """What the operator adds to the head pod of a Ray cluster."""
+    return AUTOSCALER if isinstance(cluster.workers.count, Size) else {}
+
+
+def with_workers(gang: Gang, workers: int) -> Gang:
+    """The gang as if that many workers belonged to it."""
+    return replace(gang, workers=workers)
+
+
+def holds(room: Amounts, pod: Amounts) -> int:
+    """How many such pods fit into some room. A pod asks for something: at least to be one of the node's pods."""
+    return max(0, min(int(room.get(name, Decimal(0)) // amount) for name, amount in pod.items() if amount > 0))
+
+
+def _workers_per_node(gang: Gang, node: Amounts) -> tuple[int, int]:
+    """How many workers fit beside the leading pod (-1 when that does not fit), and on a node of their own."""
+    room = {"pods": Decimal(110), **node}
+    lead, worker = {**gang.leading_pod, "pods": Decimal(1)}, {**gang.worker, "pods": Decimal(1)}
+    beside = -1
+    if holds(room, lead):
+        beside = holds({name: amount - lead.get(name, Decimal(0)) for name, amount in room.items()}, worker)
+    return beside, holds(room, worker)
 
 
 def nodes_needed(gang: Gang, node: Amounts) -> int | None:
@@ -108,20 +128,94 @@ def nodes_needed(gang: Gang, node: Amounts) -> int | None:
 
     All workers are alike, so only the node of the leading pod differs: it holds what is left there.
     """
-    room = {**node, "pods": node.get("pods", Decimal(110))}
-    lead, worker = {**gang.leading_pod, "pods": Decimal(1)}, {**gang.worker, "pods": Decimal(1)}
-    if not holds(room, lead):
+    beside, each = _workers_per_node(gang, node)
+    if beside < 0 or (each == 0 and gang.workers > beside):
         return None
-    if gang.workers == 0:
-        return 1
-    each = holds(room, worker) or 0
-    beside = holds({name: amount - lead.get(name, Decimal(0)) for name, amount in room.items()}, worker) or 0
-    if each == 0:
-        return None
-    return 1 + max(0, -(-(gang.workers - beside) // each))
+    return 1 if gang.workers <= beside else 1 - (beside - gang.workers) // each
+
+
+def most_workers(gang: Gang, node: Amounts, count: int) -> int:
+    """The most workers that fit on so many equal nodes beside the leading pod; -1 when not even that fits."""
+    beside, each = _workers_per_node(gang, node)
+    return -1 if beside < 0 or count < 1 else beside + (count - 1) * each
 
 
 def ray_nodes_needed(env: "Environment", name: str) -> int | None:
     """The fewest nodes of its pool that hold the gang of a Ray cluster."""
     gang = ray_gang(env, name)
     return nodes_needed(gang, nodes.offered(env, gang.pool))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound on the size of a gang.
+
+    Attributes:
+        place: What bounds it, such as `pool train` or `queue research`.
+        has: What there is, in words.
+        needs: What a gang needs of it, in words.
+        workers: The most workers with which a gang is within the bound; -1 when not even its leading pod is.
+        hard: Whether the gang waits for ever beyond it.
+    """
+
+    place: str
+    has: str
+    needs: Callable[[Gang], str]
+    workers: int
+    hard: bool = True
+
+    def broken_by(self, gang: Gang) -> str:
+        """Both numbers: what the gang needs and what there is."""
+        return f"it needs {self.needs(gang)}, {self.place} {self.has}"
+
+
+def bounds(env: "Environment", name: str) -> list[Bound]:
+    """What bounds the gang of a Ray cluster: its queue and those above, its pool, its topology domain."""
+    found: list[Bound] = []
+    for bound in (_queue_bounds, _pool_bounds, _domain_bounds):
+        with suppress(Unanswerable):
+            found += bound(env, name, ray_gang(env, name))
+    return found
+
+
+def _queue_bounds(env: "Environment", name: str, gang: Gang) -> Iterator[Bound]:
+    for node in queues.branch(env, env.ray.clusters[name].queue):
+        for resource, limit in queues.resolved(node.queue.capability).items():
+            if not lost(limit) and (resource in gang.lead or resource in gang.worker):
+                yield _queue_bound(gang, node.path, resource, limit.value)
+
+
+def _queue_bound(gang: Gang, path: str, resource: str, limit: Decimal) -> Bound:
+    left, each = limit - gang.lead.get(resource, Decimal(0)), gang.worker.get(resource, Decimal(0))
+    workers = -1 if left < 0 else int(left // each) if each else _ANY
+
+    def needs(asking: Gang) -> str:
+        return f"{written(resource, asking.requests.get(resource, Decimal(0)))} of {resource}"
+
+    return Bound(f"queue {path}", f"may use {written(resource, limit)}", needs, workers)
+
+
+_ANY = 2**31 - 1
+"""More workers than any cluster has."""
+
+
+def _pool_bounds(env: "Environment", _: str, gang: Gang) -> Iterator[Bound]:
+    yield _node_bound(env, gang, f"pool {gang.pool}", env.pools[gang.pool].most)
+
+
+def _domain_bounds(env: "Environment", name: str, gang: Gang) -> Iterator[Bound]:
+    within = env.ray.clusters[name].within
+    if within is None:
+        return
+    room = topology.largest_domain(env, gang.pool, within.level)
+    if room is not None:
+        yield _node_bound(env, gang, f"a {within.level} of pool {gang.pool}", room, hard=within.mode == "hard")
+
+
+def _node_bound(env: "Environment", gang: Gang, place: str, room: int, *, hard: bool = True) -> Bound:
+    node = nodes.offered(env, gang.pool)
+
+    def needs(asking: Gang) -> str:
+        return f"{nodes_needed(asking, node)} nodes"
+
+    return Bound(place, f"holds {room}", needs, most_workers(gang, node, room), hard)

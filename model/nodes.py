@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from catalog import reader as catalog
 
-from . import topology
+from . import racks, topology
 from .derived import derived
 from .pools import Pool, Taint
 from .problems import Unanswerable
@@ -175,7 +175,7 @@ def advertised(env: "Environment") -> frozenset[str]:
 def node_names(env: "Environment", pool_name: str, count: int) -> list[str]:
     """Names of the nodes of a pool: those that static racks name, then `<pool>-<number>`."""
     pool = env.pools[pool_name]
-    named = topology.rack_nodes(env, pool_name)[:count]
+    named = list(racks.nodes_of(env, pool_name))[:count]
     width = len(str(max(pool.most - 1, 0)))
     rest = (f"{pool_name}-{number:0{width}}" for number in range(count))
     return named + [name for name in rest if name not in named][: count - len(named)]

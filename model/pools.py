@@ -1,12 +1,21 @@
 """Node pools: what kind of node, how many, and what marks them."""
 
-from typing import Annotated, Literal
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
-from .base import Declared, Listed, Mapped, Plain, PlainOrMapped
+from catalog import reader as catalog
+
+from . import names
+from .base import Declared, Listed, Mapped, Plain, PlainOrMapped, one_of
+from .problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, lost, nearest
 from .quantities import Cpu, Memory
-from .sharing import Sharing
+from .sharing import Sharing, TimeSlicingPlan
+
+if TYPE_CHECKING:
+    from .environment import Environment
 
 
 class Size(Declared):
@@ -27,7 +36,7 @@ Count = Annotated[Annotated[int, Plain] | Annotated[Size, Mapped], PlainOrMapped
 class ShapeGpu(Declared):
     """The GPUs of an explicit shape."""
 
-    model: str
+    model: Annotated[str, one_of(catalog.gpus)]
     """A GPU of the catalogue, such as `h100-sxm-80gb`."""
     count: int
     """GPUs per node, at least 1."""
@@ -46,12 +55,24 @@ class Shape(Declared):
     """CPU architecture, as in the label kubernetes.io/arch."""
 
 
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_EKS_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "PREFER_NO_SCHEDULE": "PreferNoSchedule", "NO_EXECUTE": "NoExecute"}
+
+
+def _effect(value: str) -> str:
+    effect = _EKS_EFFECTS.get(value, value)
+    if effect not in _EFFECTS:
+        context = {"reason": "is no taint effect", "allowed": ", ".join(_EFFECTS), "fix": nearest(value, _EFFECTS)}
+        raise PydanticCustomError("rule", "{reason}", context)
+    return effect
+
+
 class Taint(Declared):
     """A taint that the nodes of the pool carry. Every node agent that must reach them tolerates it."""
 
     key: str
     value: str = ""
-    effect: str
+    effect: Annotated[str, AfterValidator(_effect), Field(json_schema_extra={"enum": [*_EFFECTS, *_EKS_EFFECTS]})]
     """NoSchedule, PreferNoSchedule or NoExecute; EKS's spelling (NO_SCHEDULE) is read too."""
 
 
@@ -69,7 +90,7 @@ class Pool(Declared):
     `--node-labels`); `labels` and `taints` state what else they carry.
     """
 
-    server: str | None = None
+    server: Annotated[str, one_of(catalog.servers)] | None = None
     """A server of the catalogue, such as `dgx-h100`."""
     shape: Shape | None = None
     """An explicit shape."""
@@ -119,3 +140,169 @@ def initial(count: int | Size) -> int:
 def most(count: int | Size) -> int:
     """The upper end of a number."""
     return count.max if isinstance(count, Size) else count
+
+
+def values(env: "Environment") -> Iterator[Problem]:
+    """What is wrong with each pool by itself."""
+    if not env.pools:
+        yield Problem(("pools",), {}, "there must be at least one pool")
+    yield from each(("pools",), env.pools, env, _name, _kind, _gpus, _size, _sharing, _pods, _labels, _taints)
+
+
+def references(env: "Environment") -> Iterator[Problem]:
+    """What pools say about their place in the topology that the topology does not bear out."""
+    yield from each(("pools",), env.pools, env, _hosts, _derived_labels, _shareable, _levels, _domains)
+
+
+def _name(it: Subject[Pool]) -> Iterator[Problem]:
+    if fault := names.DNS_LABEL.fault(it.name):
+        yield Problem(it.at, it.name, fault, names.DNS_LABEL.allowed, spoils=NOTHING)
+
+
+def _kind(it: Subject[Pool]) -> Iterator[Problem]:
+    pool = it.value
+    if pool.server is None and pool.shape is None:
+        yield Problem((*it.at, "server"), ABSENT, "a pool must say what its nodes are", "one of server, shape")
+    if pool.server is not None and pool.shape is not None:
+        yield Problem((*it.at, "shape"), "shape", "server says already what the nodes are", "one of server, shape")
+    if pool.server is not None and pool.server not in catalog.servers():
+        yield _unknown((*it.at, "server"), pool.server, "server", catalog.servers())
+
+
+def _gpus(it: Subject[Pool]) -> Iterator[Problem]:
+    shape = it.value.shape
+    if shape is None or shape.gpu is None:
+        return
+    at = (*it.at, "shape", "gpu")
+    if not lost(shape.gpu.model) and shape.gpu.model not in catalog.gpus():
+        yield _unknown((*at, "model"), shape.gpu.model, "GPU", catalog.gpus())
+    if shape.gpu.count < 1:
+        yield Problem((*at, "count"), shape.gpu.count, "must be at least 1", "1 or more; no gpu where there is none")
+
+
+def _unknown(at: Path, name: str, called: str, known: Iterable[str]) -> Problem:
+    return Problem(at, name, f"the catalogue has no such {called}", ", ".join(known), nearest(name, known))
+
+
+def _size(it: Subject[Pool]) -> Iterator[Problem]:
+    yield from count_problems((*it.at, "size"), it.value.size)
+
+
+def count_problems(at: Path, count: int | Size) -> Iterator[Problem]:
+    """What is wrong with a number or range."""
+    if not isinstance(count, Size):
+        yield from _negative(at, count)
+        return
+    found = [*answered(_negative, (*at, "min"), count.min), *answered(_negative, (*at, "max"), count.max)]
+    yield from found
+    if found:
+        return
+    if count.min > count.max:
+        message = f"min {count.min} is more than max {count.max}"
+        yield Problem((*at, "min"), count.min, message, f"at most {count.max}", spoils=at)
+    elif count.desired is not None and not count.min <= count.desired <= count.max:
+        message = f"desired {count.desired} is not between min {count.min} and max {count.max}"
+        yield Problem((*at, "desired"), count.desired, message, f"{count.min} to {count.max}", spoils=at)
+
+
+def _negative(at: Path, number: int) -> Iterator[Problem]:
+    if number < 0:
+        yield Problem(at, number, "must not be negative", "0 or more")
+
+
+def _sharing(it: Subject[Pool]) -> Iterator[Problem]:
+    sharing = it.value.sharing
+    if isinstance(sharing, TimeSlicingPlan) and (replicas := sharing.time_slicing.replicas) < 2:
+        message = "a GPU is shared by at least 2; for whole GPUs there is nothing to configure"
+        at = (*it.at, "sharing", "timeSlicing", "replicas")
+        yield Problem(at, replicas, message, "2 or more", "sharing: none")
+
+
+def _pods(it: Subject[Pool]) -> Iterator[Problem]:
+    if it.value.max_pods < 1:
+        yield Problem((*it.at, "maxPods"), it.value.max_pods, "must be at least 1", "1 or more")
+
+
+def _labels(it: Subject[Pool]) -> Iterator[Problem]:
+    for key, value in it.value.labels.items():
+        at = (*it.at, "labels", key)
+        if fault := names.label_key_fault(key):
+            yield Problem(at, key, fault, names.LABEL_KEY_ALLOWED)
+        elif not lost(value) and (fault := names.LABEL_VALUE.fault(value)):
+            yield Problem(at, value, fault, names.LABEL_VALUE.allowed)
+
+
+def _taints(it: Subject[Pool]) -> Iterator[Problem]:
+    seen: set[tuple[str, str]] = set()
+    for index, taint in enumerate(it.value.taints):
+        yield from answered(_taint, (*it.at, "taints", index), taint, seen)
+
+
+def _taint(at: Path, taint: Taint, seen: set[tuple[str, str]]) -> Iterator[Problem]:
+    if not lost(taint.value) and (fault := names.LABEL_VALUE.fault(taint.value)):
+        yield Problem((*at, "value"), taint.value, fault, names.LABEL_VALUE.allowed)
+    if fault := names.label_key_fault(taint.key):
+        yield Problem((*at, "key"), taint.key, fault, names.LABEL_KEY_ALLOWED)
+        return
+    this = (taint.key, taint.effect)
+    if this in seen:
+        message = f"there is another taint {taint.key} with effect {taint.effect}"
+        yield Problem(at, taint.key, message, "one per key and effect", spoils=NOTHING)
+    seen.add(this)
+
+
+def _hosts(it: Subject[Pool]) -> Iterator[Problem]:
+    host = f"{it.name}-{max(it.value.most - 1, 0)}"
+    if names.DNS_LABEL.fault(it.name) is None and len(host) > names.LABEL:
+        message = f"its nodes would be called {host}, {len(host)} characters; a host name has at most {names.LABEL}"
+        allowed = f"at most {len(it.name) - len(host) + names.LABEL} characters"
+        yield Problem(it.at, it.name, message, allowed, spoils=NOTHING)
+
+
+def _derived_labels(it: Subject[Pool]) -> Iterator[Problem]:
+    for key in it.value.labels:
+        at = (*it.at, "labels", key)
+        if key in _DERIVED_LABELS:
+            yield Problem(at, key, "this label is derived and cannot be set", fix="leave it out")
+        elif key in it.env.topology.labels and key.rpartition("/")[2] in it.value.domains:
+            yield Problem(at, key, "domains says already how the pool fills this level", fix="keep one of both")
+
+
+_DERIVED_LABELS = ("gangline.dev/pool", "kubernetes.io/hostname", "kubernetes.io/arch", "kubernetes.io/os")
+
+
+def _shareable(it: Subject[Pool]) -> Iterator[Problem]:
+    pool = it.value
+    if isinstance(pool.sharing, TimeSlicingPlan) and pool.shape is not None and pool.shape.gpu is None:
+        yield Problem((*it.at, "sharing"), "timeSlicing", "the pool has no GPUs to share", "none", "sharing: none")
+
+
+def _levels(it: Subject[Pool]) -> Iterator[Problem]:
+    topology, at = it.env.topology, (*it.at, "domains")
+    if it.value.domains and topology.racks:
+        yield Problem(at, "domains", "topology.racks says already where each node stands", fix="leave out domains")
+        return
+    known = [label.rpartition("/")[2] for label in topology.labels]
+    for level in it.value.domains:
+        if level not in known:
+            message = "topology.labels has no such level" if known else "there is no topology"
+            yield Problem((*at, level), level, message, ", ".join(known) or None, nearest(level, known))
+
+
+def _domains(it: Subject[Pool]) -> Iterator[Problem]:
+    """Domains nest: each wider one holds whole closer ones, and each holds at least one node."""
+    domains, wider = it.value.domains, None
+    for level in (label.rpartition("/")[2] for label in it.env.topology.labels):
+        if level not in domains or lost(domains[level]):
+            continue
+        at, count = (*it.at, "domains", level), domains[level]
+        if count < 1:
+            yield Problem(at, count, "must be at least 1", "1 or more")
+            continue
+        if wider is not None and count % wider[1]:
+            message = f"{count} of level {level} cannot stand evenly in {wider[1]} of level {wider[0]}"
+            yield Problem(at, count, message, f"a multiple of {wider[1]}")
+        elif not lost(it.value.size) and count > it.value.most > 0:
+            message = f"{it.value.most} nodes cannot fill {count} of level {level}"
+            yield Problem(at, count, message, f"1 to {it.value.most}")
+        wider = (level, count)

@@ -9,12 +9,17 @@ import difflib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from .environment import Environment
 
 Path = tuple[str | int, ...]
 Severity = Literal["error", "warning"]
-P = ParamSpec("P")
 T = TypeVar("T")
+
+NOTHING: Path = ()
+"""In `Problem.spoils`: everything can still be reasoned with."""
 
 ROOT = "environment"
 _SHOWN = 60  # characters of a bad value in a message
@@ -47,6 +52,17 @@ for _operation in _OPERATIONS.split():
 LOST: Any = _Lost()
 
 
+def known(value: T) -> T:
+    """A value, if it could be read.
+
+    Raises:
+        Unanswerable: It could not.
+    """
+    if value is LOST:
+        raise Unanswerable
+    return value
+
+
 def lost(value: object) -> bool:
     """Whether a value could not be read."""
     return value is LOST
@@ -73,6 +89,8 @@ class Problem:
         allowed: What may stand there.
         fix: What to write instead.
         severity: An error stops everything; a warning is only shown.
+        spoils: Where the document makes no sense any more, for other rules to leave out: the path itself unless said
+            otherwise. A bad name spoils `NOTHING`: it still names its thing.
     """
 
     path: Path
@@ -81,6 +99,31 @@ class Problem:
     allowed: str | None = None
     fix: str | None = None
     severity: Severity = "error"
+    spoils: Path | None = None
+
+    @property
+    def spoilt(self) -> Path:
+        """The path that other rules leave out; `NOTHING` for a warning."""
+        if self.severity == "warning":
+            return NOTHING
+        return self.path if self.spoils is None else self.spoils
+
+
+@dataclass(frozen=True)
+class Subject(Generic[T]):
+    """What a rule is about.
+
+    Attributes:
+        at: Where it stands in the document.
+        name: Its name there.
+        value: The thing itself.
+        env: The environment around it.
+    """
+
+    at: Path
+    name: str
+    value: T
+    env: "Environment"
 
 
 class Positions(Protocol):
@@ -99,15 +142,29 @@ class DocumentError(ValueError):
         super().__init__(render(self.problems, file, positions))
 
 
-def answered(rule: Callable[P, Iterable[Problem]], *args: P.args, **kwargs: P.kwargs) -> Iterator[Problem]:
+def answered(rule: Callable[..., Iterable[Problem]], *args: object) -> Iterator[Problem]:
     """What a rule says, up to the point where it cannot answer."""
     try:
-        yield from rule(*args, **kwargs)
+        yield from rule(*args)
     except Unanswerable:
         return
 
 
-def readable(values: Mapping[str, T]) -> Iterator[tuple[str, T]]:
+def each(
+    at: Path, values: Mapping[Any, T], env: "Environment", *rules: Callable[[Subject[T]], Iterable[Problem]]
+) -> Iterator[Problem]:
+    """What some rules say about each entry of a mapping that could be read.
+
+    Raises:
+        Unanswerable: The mapping itself could not.
+    """
+    for name, value in readable(values):
+        subject = Subject((*at, name), name, value, env)
+        for rule in rules:
+            yield from answered(rule, subject)
+
+
+def readable(values: Mapping[Any, T]) -> Iterator[tuple[str, T]]:
     """The entries of a mapping whose values could be read at all.
 
     Raises:

@@ -139,12 +139,10 @@ GIBIBYTE = Decimal(1024) ** 3
 
 
 def written(resource: str, amount: Decimal) -> str:
-    """An amount in base units as Kubernetes writes it: `4128Gi`, `1500m`, `32`."""
+    """An amount in base units as a quantity: `4128Gi`, `223.37`, `32`."""
     if resource in ("memory", "ephemeral-storage") and amount % 1 == 0:
         for suffix in ("Ei", "Pi", "Ti", "Gi", "Mi", "Ki"):
             if amount and amount % _BINARY[suffix] == 0:
                 return f"{int(amount / _BINARY[suffix])}{suffix}"
         return str(int(amount))
-    if amount % 1:
-        return f"{int(amount * 1000)}m"
-    return str(int(amount))
+    return f"{amount.normalize():f}"

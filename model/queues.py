@@ -1,17 +1,18 @@
 """The tree of queues that workloads are submitted to."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from . import nodes
+from . import names, nodes
 from .base import Declared
 from .derived import derived
-from .problems import Unanswerable, lost
-from .quantities import Quantity
+from .problems import ABSENT, NOTHING, Path, Problem, Unanswerable, answered, lost, nearest
+from .quantities import MEBIBYTE, Quantity, written
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -22,6 +23,12 @@ Quota = dict[str, Quantity]
 ROOT = "root"
 DEFAULT = "default"
 """Queues that Volcano's scheduler makes by itself when it starts."""
+DEPTH = 5
+"""Most levels of queues (Volcano's webhook flag --max-queue-depth, which its chart does not set)."""
+PRIORITY = 2**31 - 1
+"""Highest priority of a queue (its field is an int32)."""
+_BASIC = ("cpu", "memory", "ephemeral-storage", "pods")
+_BYTES = ("memory", "ephemeral-storage")
 
 
 class Queue(Declared):
@@ -116,12 +123,229 @@ def find(env: "Environment", path: str) -> QueueNode | None:
 
 def branch(env: "Environment", path: str) -> Iterator[QueueNode]:
     """A queue and those above it, up to but without the root."""
-    found = by_path(env).get(path)
-    while found is not None:
+    while path != ROOT and (found := by_path(env).get(path)) is not None:
         yield found
-        found = by_path(env).get(found.parent)
+        path = found.parent
 
 
 def leaves(env: "Environment") -> list[str]:
     """Paths of the queues that workloads may be submitted to."""
     return [node.path for node in flatten(env) if node.leaf]
+
+
+def problems(env: "Environment") -> Iterator[Problem]:
+    """All that is wrong with the queues: each by itself, in its place in the tree, and what they claim of the pools.
+
+    The rules are those by which Volcano's webhook refuses a queue, so that it is refused here, before anything is
+    created (https://github.com/volcano-sh/volcano, pkg/webhooks/admission/queues/validate/validate_queue.go).
+    """
+    for rule in (values, references, limits, tree, claims):
+        yield from answered(rule, env)
+
+
+def values(env: "Environment") -> Iterator[Problem]:
+    """What is wrong with each queue by itself."""
+    yield from _each(env, _name, _priority, _amounts)
+
+
+def references(env: "Environment") -> Iterator[Problem]:
+    """Resources that no pool offers."""
+    yield from _each(env, _resources)
+
+
+def limits(env: "Environment") -> Iterator[Problem]:
+    """Amounts of one queue that contradict each other: guarantee <= deserved <= capability."""
+    yield from _each(env, _guarantees, _deserves)
+
+
+def tree(env: "Environment") -> Iterator[Problem]:
+    """Amounts that contradict those of the queues above."""
+    yield from _each(env, _within_ancestors, _parts)
+
+
+def claims(env: "Environment") -> Iterator[Problem]:
+    """What the top queues claim in sum, and what nothing limits."""
+    for kind in ("deserved", "guarantee"):
+        yield from answered(_claims, kind, env)
+    yield from _each(env, _unlimited)
+
+
+def _each(env: "Environment", *rules: Callable[[QueueNode, "Environment"], Iterable[Problem]]) -> Iterator[Problem]:
+    for node in flatten(env):
+        for rule in rules:
+            yield from answered(rule, node, env)
+
+
+def _name(node: QueueNode, _: "Environment") -> Iterator[Problem]:
+    name = node.keys[-1]
+    if fault := names.DNS_LABEL.fault(name):
+        yield Problem(node.keys, name, fault, names.DNS_LABEL.allowed, spoils=NOTHING)
+    elif node.path == ROOT:
+        yield Problem(node.keys, name, "Volcano has a root queue of its own, above all others", "any other name")
+    elif len(node.path) > names.LABEL >= len(node.parent):
+        message = f"the queue is called {node.path}, {len(node.path)} characters; as a label value it has at most 63"
+        yield Problem(node.keys, name, message, f"a path of at most {names.LABEL} characters", spoils=NOTHING)
+    if node.path.count(".") == DEPTH:
+        yield Problem(node.keys, name, f"is level {DEPTH + 1} of the tree", f"at most {DEPTH} levels", spoils=NOTHING)
+
+
+def _priority(node: QueueNode, _: "Environment") -> Iterator[Problem]:
+    if not 0 <= node.queue.priority <= PRIORITY:
+        yield Problem((*node.keys, "priority"), node.queue.priority, "is out of range", f"0 to {PRIORITY}")
+
+
+_QUOTAS = ("guarantee", "deserved", "capability")
+
+
+def _amounts(node: QueueNode, _: "Environment") -> Iterator[Problem]:
+    for kind in _QUOTAS:
+        yield from answered(quota_values, (*node.keys, kind), getattr(node.queue, kind))
+
+
+def _resources(node: QueueNode, env: "Environment") -> Iterator[Problem]:
+    for kind in _QUOTAS:
+        yield from answered(quota_references, (*node.keys, kind), getattr(node.queue, kind), env)
+
+
+def quota_values(at: Path, quota: Quota) -> Iterator[Problem]:
+    """What is wrong with the amounts of a quota."""
+    for name in quota:
+        yield from answered(_amount_of, (*at, name), name, quota)
+
+
+def _amount_of(at: Path, name: str, quota: Quota) -> Iterator[Problem]:
+    if name == "gpu" and nodes.GPU in quota:
+        yield Problem(at, name, f"is short for {nodes.GPU}, which is there too", "one of both")
+        return
+    amount = quota[name]
+    if ("/" in resource_name(name) or name == "pods") and amount.value % 1:
+        yield Problem(at, amount.text, f"{name} is counted in whole numbers", "a whole number")
+    if name in _BYTES and 0 < amount.value < MEBIBYTE:
+        meant = f"{amount.text[:-1]}Mi" if amount.text.endswith("m") else None
+        yield Problem(at, amount.text, f"is less than 1Mi of {name}", "1Mi or more", meant)
+
+
+def quota_references(at: Path, quota: Quota, env: "Environment") -> Iterator[Problem]:
+    """Resources of a quota that nothing offers; upstream any key is legal, and limits nothing."""
+    offered = nodes.advertised(env)
+    known = [*_BASIC, *(["gpu"] if nodes.GPU in offered else []), *sorted(offered)]
+    for name in quota:
+        if name == "gpu" and name not in known:
+            message = f"no pool offers whole GPUs ({nodes.GPU})"
+            yield Problem((*at, name), name, message, ", ".join(known), next(iter(sorted(offered)), None))
+        elif name not in known:
+            message = "no pool offers this resource" if "/" in name else "is no resource"
+            yield Problem((*at, name), name, message, ", ".join(known), nearest(name, known))
+
+
+def _key(quota: Quota, resource: str) -> str:
+    """The name by which a quota has a resource, or would have it."""
+    return "gpu" if resource == nodes.GPU and resource not in quota else resource
+
+
+def _value(quota: Quota, resource: str) -> Decimal | None:
+    amount = quota.get(_key(quota, resource))
+    return None if amount is None else amount.value
+
+
+def _named(*quotas: Quota) -> list[str]:
+    return sorted({resource_name(name) for quota in quotas if not lost(quota) for name in quota})
+
+
+def _guarantees(node: QueueNode, _: "Environment") -> Iterator[Problem]:
+    for resource in _named(node.queue.guarantee):
+        yield from answered(_guarantee, node, resource)
+
+
+def _guarantee(node: QueueNode, resource: str) -> Iterator[Problem]:
+    queue = node.queue
+    key = _key(queue.guarantee, resource)
+    guarantee, deserved = queue.guarantee[key], _value(queue.deserved, resource)
+    at = (*node.keys, "guarantee", key)
+    if deserved is None:
+        message = f"guarantee {guarantee} is more than deserved, which has no {key}"
+        yield Problem(at, guarantee.text, message, "at most what is deserved", f"deserved: {{{key}: {guarantee}}}")
+    elif guarantee.value > deserved:
+        most = written(resource, deserved)
+        yield Problem(at, guarantee.text, f"guarantee {guarantee} is more than deserved {most}", f"at most {most}")
+
+
+def _deserves(node: QueueNode, _: "Environment") -> Iterator[Problem]:
+    for resource in _named(node.queue.deserved):
+        yield from answered(_deserved, node, resource)
+
+
+def _deserved(node: QueueNode, resource: str) -> Iterator[Problem]:
+    key = _key(node.queue.deserved, resource)
+    deserved, capability = node.queue.deserved[key], _value(node.queue.capability, resource)
+    if capability is not None and deserved.value > capability:
+        most = written(resource, capability)
+        message = f"deserved {deserved} is more than capability {most}"
+        yield Problem((*node.keys, "deserved", key), deserved.text, message, f"at most {most}")
+
+
+def _within_ancestors(node: QueueNode, env: "Environment") -> Iterator[Problem]:
+    for resource in _named(node.queue.capability):
+        yield from answered(_capability, node, resource, env)
+
+
+def _capability(node: QueueNode, resource: str, env: "Environment") -> Iterator[Problem]:
+    """The nearest queue above that limits the resource decides."""
+    key = _key(node.queue.capability, resource)
+    mine = node.queue.capability[key]
+    for above in branch(env, node.parent):
+        limit = _value(above.queue.capability, resource)
+        if limit is None:
+            continue
+        if mine.value > limit:
+            most = written(resource, limit)
+            message = f"capability {mine} is more than capability {most} of {above.path}"
+            yield Problem((*node.keys, "capability", key), mine.text, message, f"at most {most}")
+        return
+
+
+def _parts(node: QueueNode, _: "Environment") -> Iterator[Problem]:
+    """What the parts of a queue deserve or are guaranteed, in sum, it must have itself; what it does not name is 0."""
+    for kind in ("deserved", "guarantee"):
+        for resource in _named(*(getattr(part, kind) for part in node.queue.queues.values() if not lost(part))):
+            yield from answered(_sum_of_parts, node, kind, resource)
+
+
+def _sum_of_parts(node: QueueNode, kind: str, resource: str) -> Iterator[Problem]:
+    own: Quota = getattr(node.queue, kind)
+    total, mine = _total(node.queue.queues, kind, resource), _value(own, resource)
+    if total > (mine or 0):
+        key, needed = _key(own, resource), written(resource, total)
+        value = ABSENT if mine is None else own[key].text
+        has = "it has none" if mine is None else f"it has {value}"
+        message = f"the parts of {node.path} have {kind} {needed} in sum, {has}"
+        yield Problem((*node.keys, kind, key), value, message, f"at least {needed}", f"{kind}: {{{key}: {needed}}}")
+
+
+def _total(queues: dict[str, Queue], kind: str, resource: str) -> Decimal:
+    return sum((_value(getattr(queue, kind), resource) or Decimal(0) for queue in queues.values()), Decimal(0))
+
+
+def _claims(kind: str, env: "Environment") -> Iterator[Problem]:
+    """What the top queues claim in sum, all pools together must offer when each is at its largest."""
+    for resource in _named(*(getattr(queue, kind) for queue in env.queues.values() if not lost(queue))):
+        yield from answered(_claim, kind, resource, env)
+
+
+def _claim(kind: str, resource: str, env: "Environment") -> Iterator[Problem]:
+    total, offered = _total(env.queues, kind, resource), nodes.most_offered(env).get(resource)
+    if offered is not None and total > offered:
+        needed, most = written(resource, total), written(resource, offered)
+        message = f"the top queues have {kind} {needed} of {resource} in sum, the pools offer at most {most}"
+        yield Problem(("queues",), needed, message, f"at most {most}")
+
+
+def _unlimited(node: QueueNode, env: "Environment") -> Iterator[Problem]:
+    if not node.leaf:
+        return
+    for resource in sorted(nodes.advertised(env)):
+        if all(_value(found.queue.capability, resource) is None for found in branch(env, node.path)):
+            key, most = _key(node.queue.capability, resource), written(resource, nodes.most_offered(env)[resource])
+            message = f"nothing limits {resource} here or above: one team may take all {most}"
+            fix = f"capability: {{{key}: {most}}}"
+            yield Problem((*node.keys, "capability"), ABSENT, message, fix=fix, severity="warning")

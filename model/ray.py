@@ -1,28 +1,56 @@
 """Ray clusters."""
 
-from typing import Literal
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
+from . import gangs, names, nodes, queues, tenants, topology
 from .base import Declared
-from .pools import Count
-from .quantities import Cpu, Memory
+from .pools import Count, Size, count_problems, most
+from .problems import NOTHING, Problem, Subject, answered, each, known, nearest
+from .quantities import Cpu, Memory, Quantity, written
+
+if TYPE_CHECKING:
+    from .environment import Environment
+
+NAME = names.dns_1035(53)
+"""KubeRay refuses longer names, because of what it makes from them
+(ray-operator/controllers/ray/utils/constant.go, MaxRayClusterNameLength)."""
+_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+_IMAGE = re.compile(
+    r"(?P<repository>[^\s:@]+(?::[0-9]+/[^\s:@]+)?)(?::(?P<tag>[\w][\w.-]{0,127}))?(?P<digest>@sha256:[0-9a-f]{64})?"
+)
 
 
 class Head(Declared):
     """The one head pod. It runs no work of its own by default, so it asks for no GPU."""
 
+    misplaced: ClassVar = {
+        "replicas": "a Ray cluster has exactly one head pod; more pods are workers: workers.count",
+        "count": "a Ray cluster has exactly one head pod; more pods are workers: workers.count",
+        "gpus": "the head runs no work of its own; GPUs belong to workers: workers.gpus",
+    }
+
     cpu: Cpu
+    """Cores."""
     memory: Memory
+    """Memory."""
 
 
 class Workers(Declared):
     """The worker pods, all alike."""
 
+    synonyms: ClassVar = {"replicas": "count", "size": "count", "gpu": "gpus"}
+
     count: Count
     """Number of pods, or {min, max, desired}: then Ray's autoscaler owns the number and the gang is head + min."""
     cpu: Cpu
+    """Cores per worker."""
     memory: Memory
+    """Memory per worker."""
     gpus: int = 0
     """GPUs per worker (shared GPUs on a pool that shares them)."""
 
@@ -48,15 +76,212 @@ class RayCluster(Declared):
     ray: str
     """Ray version, as text: "2.52.0". The image is rayproject/ray of that version unless `image` says otherwise."""
     image: str | None = None
+    """Image of all its pods, with a tag or digest, where the usual one does not do."""
     head: Head
+    """The head pod."""
     workers: Workers
+    """The worker pods."""
     within: Within | None = None
     """Keep the gang within one topology domain."""
     priority: str | None = None
     """A PriorityClass."""
+
+    @property
+    def autoscaled(self) -> bool:
+        """Whether Ray's autoscaler owns the number of workers."""
+        return isinstance(self.workers.count, Size)
 
 
 class Ray(Declared):
     """Ray on this cluster."""
 
     clusters: dict[str, RayCluster] = Field(default_factory=dict)
+    """Ray clusters by name."""
+
+
+def image(env: "Environment", cluster: RayCluster) -> str:
+    """The image of a Ray cluster's pods: the declared one, or rayproject/ray of its version.
+
+    Tags: https://docs.ray.io/en/latest/ray-overview/installation.html#docker-source-images (`-gpu` has CUDA,
+    `-aarch64` is for Arm).
+    """
+    if cluster.image is not None:
+        return cluster.image
+    arm = nodes.machine(env.pools[cluster.pool]).architecture == "arm64"
+    return f"rayproject/ray:{cluster.ray}{'-gpu' if cluster.workers.gpus else ''}{'-aarch64' if arm else ''}"
+
+
+def values(env: "Environment") -> Iterator[Problem]:
+    """What is wrong with each Ray cluster by itself."""
+    yield from each(_CLUSTERS, env.ray.clusters, env, _name, _numbers, _version, _priority)
+
+
+def references(env: "Environment") -> Iterator[Problem]:
+    """What a Ray cluster names that is not there."""
+    yield from each(_CLUSTERS, env.ray.clusters, env, _image, _pool, _namespace, _queue, _level)
+
+
+def limits(env: "Environment") -> Iterator[Problem]:
+    """What a Ray cluster may not have where it is."""
+    yield from each(_CLUSTERS, env.ray.clusters, env, _queue_allowed, _gpus, _pod_fits)
+
+
+def fits(env: "Environment") -> Iterator[Problem]:
+    """Gangs for which there is never room, and those that are no whole gang."""
+    yield from each(_CLUSTERS, env.ray.clusters, env, _gang_fits, _domains_known, _autoscaled)
+
+
+_CLUSTERS = ("ray", "clusters")
+
+
+def _name(it: Subject[RayCluster]) -> Iterator[Problem]:
+    if fault := NAME.fault(it.name):
+        yield Problem(it.at, it.name, fault, NAME.allowed, spoils=NOTHING)
+
+
+def _numbers(it: Subject[RayCluster]) -> Iterator[Problem]:
+    workers = it.value.workers
+    yield from answered(count_problems, (*it.at, "workers", "count"), workers.count)
+    if workers.gpus < 0:
+        yield Problem((*it.at, "workers", "gpus"), workers.gpus, "must not be negative", "0 or more")
+
+
+def _version(it: Subject[RayCluster]) -> Iterator[Problem]:
+    if not _VERSION.fullmatch(known(it.value.ray)):
+        yield Problem((*it.at, "ray"), it.value.ray, "must be one exact version", 'such as "2.52.0"')
+
+
+def _priority(it: Subject[RayCluster]) -> Iterator[Problem]:
+    priority = it.value.priority
+    if priority is not None and (fault := names.subdomain_fault(priority)):
+        yield Problem((*it.at, "priority"), priority, fault, names.DNS_SUBDOMAIN.allowed)
+
+
+def _image(it: Subject[RayCluster]) -> Iterator[Problem]:
+    image, version = known(it.value.image), known(it.value.ray)
+    if image is None:
+        return
+    at, allowed = (*it.at, "image"), "an image with a tag or digest"
+    match = _IMAGE.fullmatch(image)
+    if match is None:
+        yield Problem(at, image, "is no image reference", allowed, f"rayproject/ray:{version}")
+    elif match["digest"] is None and match["tag"] in (None, "latest"):
+        message = "names no exact image, so pods of one cluster may differ"
+        yield Problem(at, image, message, allowed, f"{match['repository']}:{version}")
+    elif match["tag"] and (tagged := _VERSION.match(match["tag"])) and tagged[0] != version:
+        message = f"has Ray {tagged[0]}, the cluster says {version}"
+        yield Problem(at, image, message, f"Ray {version} in both", image.replace(tagged[0], version))
+
+
+def _pool(it: Subject[RayCluster]) -> Iterator[Problem]:
+    pool, pools = it.value.pool, it.env.pools
+    if pool not in pools:
+        yield Problem((*it.at, "pool"), pool, "there is no such pool", ", ".join(pools), nearest(pool, pools))
+
+
+def _namespace(it: Subject[RayCluster]) -> Iterator[Problem]:
+    namespace = it.value.namespace
+    if tenants.owner(it.env, namespace) is None:
+        owned = sorted(tenants.by_namespace(it.env))
+        message = "no tenant has this namespace"
+        yield Problem((*it.at, "namespace"), namespace, message, tenants.listed(owned), nearest(namespace, owned))
+
+
+def _queue(it: Subject[RayCluster]) -> Iterator[Problem]:
+    path, leaves = it.value.queue, queues.leaves(it.env)
+    found = queues.find(it.env, path)
+    if found is None:
+        yield tenants.unknown_queue((*it.at, "queue"), path, leaves)
+    elif not found.leaf:
+        below = [leaf for leaf in leaves if leaf.startswith(f"{path}.")]
+        yield Problem((*it.at, "queue"), path, "has parts; jobs go to leaves only", tenants.listed(below))
+
+
+def _level(it: Subject[RayCluster]) -> Iterator[Problem]:
+    if it.value.within is None:
+        return
+    name, levels = it.value.within.level, [level.name for level in topology.levels(it.env)]
+    if name not in levels:
+        message = "topology has no such level" if levels else "there is no topology"
+        yield Problem((*it.at, "within", "level"), name, message, ", ".join(levels) or None, nearest(name, levels))
+
+
+def _queue_allowed(it: Subject[RayCluster]) -> Iterator[Problem]:
+    path, namespace = it.value.queue, it.value.namespace
+    owner = tenants.owner(it.env, namespace)
+    if owner is not None and not it.env.tenants[owner].may_use(path):
+        usable = [leaf for leaf in queues.leaves(it.env) if it.env.tenants[owner].may_use(leaf)]
+        message = f"tenant {owner}, whose namespace {namespace} is, may not use this queue"
+        yield Problem((*it.at, "queue"), path, message, tenants.listed(usable))
+
+
+def _gpus(it: Subject[RayCluster]) -> Iterator[Problem]:
+    gpus, pool = it.value.workers.gpus, it.value.pool
+    resource, at = nodes.gpu_resource(it.env.pools[pool]), (*it.at, "workers", "gpus")
+    if gpus > 0 and resource is None:
+        yield Problem(at, gpus, f"pool {pool} has no GPUs", "0")
+    elif gpus > 1 and resource == nodes.SHARED_GPU:
+        message = f"pool {pool} shares its GPUs: two slices may be of the same GPU, so a pod gets one only"
+        yield Problem(at, gpus, message, "0, 1")
+    elif resource is not None and gpus > (has := nodes.gpus_per_node(it.env.pools[pool])):
+        message = f"a worker asks for {gpus} of {resource}, a node of pool {pool} offers {has}"
+        yield Problem(at, gpus, message, f"at most {has}")
+
+
+def _pod_fits(it: Subject[RayCluster]) -> Iterator[Problem]:
+    for part in ("head", "workers"):
+        for resource in ("cpu", "memory"):
+            yield from answered(_part_fits, it, part, resource)
+
+
+def _part_fits(it: Subject[RayCluster], part: str, resource: str) -> Iterator[Problem]:
+    amount: Quantity = getattr(getattr(it.value, part), resource)
+    beside = gangs.sidecars(it.value).get(resource, Decimal(0)) if part == "head" else Decimal(0)
+    offered = nodes.offered(it.env, it.value.pool)[resource]
+    if amount.value + beside > offered:
+        plus = f" and its autoscaler for {written(resource, beside)}" if beside else ""
+        asks = f"a {part.removesuffix('s')} asks for {amount}{plus} of {resource}"
+        message = f"{asks}, a node of pool {it.value.pool} offers {written(resource, offered)}"
+        yield Problem((*it.at, part, resource), amount.text, message, f"at most {written(resource, offered - beside)}")
+
+
+def _gang_fits(it: Subject[RayCluster]) -> Iterator[Problem]:
+    """One problem with every bound that the gang breaks: the tightest alone would only lead to the next."""
+    gang, count = gangs.ray_gang(it.env, it.name), it.value.workers.count
+    bounds = gangs.bounds(it.env, it.name)
+    whole = gangs.with_workers(gang, most(count))
+    at, value = (*it.at, "workers", "count"), _count(count)
+    if hard := [bound for bound in bounds if bound.hard and bound.workers < gang.workers]:
+        broken = "; ".join(bound.broken_by(gang) for bound in hard)
+        room = min(bound.workers for bound in hard)
+        allowed = f"at most {room} workers" if room >= 0 else "a smaller head"
+        yield Problem(at, value, f"the gang never fits: {broken}", allowed)
+        return
+    for size, beginning in ((gang, "the gang does not fit"), (whole, "at its largest it does not fit")):
+        if soft := [bound for bound in bounds if bound.workers < size.workers]:
+            broken = "; ".join(bound.broken_by(size) for bound in soft)
+            room = max(min(bound.workers for bound in soft), 0)
+            yield Problem(at, value, f"{beginning}: {broken}", f"at most {room} workers", severity="warning")
+            return
+
+
+def _count(count: int | Size) -> object:
+    return {"min": count.min, "max": count.max} if isinstance(count, Size) else count
+
+
+def _domains_known(it: Subject[RayCluster]) -> Iterator[Problem]:
+    within, pool = it.value.within, it.value.pool
+    if within is None or topology.largest_domain(it.env, pool, within.level) is not None:
+        return
+    message = f"how many domains of it pool {pool} fills is not said, so whether the gang fits is unknown"
+    fix = f"pools.{pool}.domains: {{{within.level}: …}}"
+    yield Problem((*it.at, "within", "level"), within.level, message, fix=fix, severity="warning")
+
+
+def _autoscaled(it: Subject[RayCluster]) -> Iterator[Problem]:
+    count = it.value.workers.count
+    if isinstance(count, Size) and count.min < count.max:
+        later = count.max - count.min
+        message = f"the gang is the head and {count.min} workers; {later} more come one by one, each when there is room"
+        allowed = "a fixed count where all must start together"
+        yield Problem((*it.at, "workers", "count"), _count(count), message, allowed, severity="warning")

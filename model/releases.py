@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from catalog import reader as catalog
 
 from .base import Declared
-from .problems import Path, Problem, answered_each, nearest, readable
+from .problems import Problem, Subject, each, known, nearest
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -91,37 +91,35 @@ def newest_kubernetes(env: "Environment", product: str) -> int | None:
     return known.newest_kubernetes if version(env, product) == known.version else None
 
 
-def problems(env: "Environment") -> Iterator[Problem]:
+def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with the overrides."""
-    for name, release in readable(env.releases):
-        at: Path = ("releases", name)
-        if name not in catalogued():
-            allowed = ", ".join(sorted(catalogued()))
-            yield Problem(at, name, "is no product of this project", allowed, nearest(name, catalogued()))
-        yield from answered_each(_version, [(at, release)])
-        yield from answered_each(_source, [(at, release)])
+    yield from each(("releases",), env.releases, env, _product, _version, _source)
 
 
-def _version(at: Path, release: Release) -> Iterator[Problem]:
-    written = release.version
+def _product(it: Subject[Release]) -> Iterator[Problem]:
+    if it.name not in catalogued():
+        allowed = ", ".join(sorted(catalogued()))
+        yield Problem(it.at, it.name, "is no product of this project", allowed, nearest(it.name, catalogued()))
+
+
+def _version(it: Subject[Release]) -> Iterator[Problem]:
+    written = known(it.value.version)
     if written is not None and not _EXACT.fullmatch(written):
         plain = written.removeprefix("v")
         fix = f'"{plain}"' if _EXACT.fullmatch(plain) else None
         message = "must be one exact version, so that two runs install the same"
-        yield Problem((*at, "version"), written, message, 'such as "1.15.1"', fix)
+        yield Problem((*it.at, "version"), written, message, 'such as "1.15.1"', fix)
 
 
-def _source(at: Path, release: Release) -> Iterator[Problem]:
-    written = release.source
-    here = (*at, "source")
+def _source(it: Subject[Release]) -> Iterator[Problem]:
+    written, at = known(it.value.source), (*it.at, "source")
     if written is None or _REMOTE.fullmatch(written):
         return
     if scheme := _SCHEME.match(written):
-        fix = written.replace(scheme[0], "https://", 1) if scheme[0] in ("http://", "file://") else None
-        fix = fix if scheme[0] == "http://" else None
-        yield Problem(here, written, f"{scheme[0]} is no source of charts", _SOURCES, fix)
+        fix = written.replace(scheme[0], "https://", 1) if scheme[0] == "http://" else None
+        yield Problem(at, written, f"{scheme[0]} is no source of charts", _SOURCES, fix)
     elif not written.strip() or written != written.strip():
-        yield Problem(here, written, "must be a place", _SOURCES)
+        yield Problem(at, written, "must be a place", _SOURCES)
     elif PurePosixPath(written).is_absolute() or written.startswith("~"):
         message = "must be relative to the project, so that every machine has the same state"
-        yield Problem(here, written, message, _SOURCES)
+        yield Problem(at, written, message, _SOURCES)

@@ -1,12 +1,13 @@
-"""From plain values to an `Environment`: shape errors in plain words, and what remains readable beside them.
+"""From plain values to an `Environment`: shape errors in plain words, and what remains readable.
 
-pydantic decides what is well-formed. Where something is not, its finding is said in the words of the document, the value
-is replaced by `LOST` and a misspelt key is read as the key that was meant, so that everything else can still be
-judged.
+pydantic decides what is well-formed. Where something is not, its finding is said in the words of the document, the
+value is replaced by `LOST` and a misspelt key is read as the key that was meant, so that everything else can still
+be judged.
 """
 
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -20,43 +21,56 @@ Written = Callable[[Path], str | None]
 """The scalar at a path as it was typed, if known."""
 
 
-def read(shape: type[Declared], value: Any, written: Written = lambda _: None) -> tuple[Any, list[Problem]]:
-    """Read a value as a shape.
+class Reading:
+    """A plain value read as a shape: what was understood of it, and what was not.
 
-    Returns:
-        The shape, with `LOST` in the place of what could not be read, and the problems found on the way.
+    Attributes:
+        found: The shape, with `LOST` in the place of what could not be read.
+        problems: What could not be read, and why.
     """
-    try:
-        return shape.model_validate(value, by_name=False), []
-    except ValidationError as error:
-        return _Salvage(shape, value, written).result(error)
 
-
-class _Salvage:
-    """One document with shape errors: says them all and keeps what is readable."""
-
-    def __init__(self, shape: type[Declared], value: Any, written: Written) -> None:
+    def __init__(self, shape: type[Declared], value: Any, written: Written = lambda _: None) -> None:
         self._shape = shape
-        self._value = _copy(value)
+        self._value = value
         self._written = written
         self._respelt: dict[Path, str] = {}  # path with the key that was meant -> the key that was written
-        self._problems: list[Problem] = []
+        self._strange: set[Path] = set()  # mappings with a key whose place is taken by what should stand there
+        self.problems: list[Problem] = []
+        try:
+            self.found: Any = self._validated()
+        except ValidationError as error:
+            self._value = _copy(value)
+            self._salvage(error)
+            self.found = _partial(shape, self._value)
 
-    def result(self, error: ValidationError) -> tuple[Any, list[Problem]]:
+    def forget(self, paths: Iterable[Path]) -> None:
+        """Make the values at some paths `LOST` too, since they turned out to be wrong."""
+        self._value = _copy(self._value)
+        for path in paths:
+            _put(self._value, path)
+        self.found = _partial(self._shape, self._value)
+
+    def as_written(self, problem: Problem) -> Problem:
+        """A problem with the keys as they stand in the document, misspelt ones included."""
+        path = tuple(self._respelt.get(problem.path[: depth + 1], step) for depth, step in enumerate(problem.path))
+        return problem if path == problem.path else replace(problem, path=path)
+
+    def _validated(self) -> Any:
+        return self._shape.model_validate(self._value, by_name=False)
+
+    def _salvage(self, error: ValidationError) -> None:
         """Mend spelling until none is left, then report and drop the rest."""
         details = error.errors(include_url=False)
         while unknown := [detail for detail in details if detail["type"] == "extra_forbidden"]:
             for detail in unknown:
                 self._unknown_key(self._place(detail["loc"]))
             try:
-                self._shape.model_validate(self._value, by_name=False)
+                self._validated()
                 details = []
             except ValidationError as remaining:
                 details = remaining.errors(include_url=False)
         for detail in details:
             self._wrong_value(detail)
-        partial = _partial(self._shape, self._value)
-        return partial, self._problems
 
     def _place(self, location: tuple[int | str, ...]) -> Path:
         """A location of pydantic without the names of union branches, which are no keys of the document."""
@@ -75,9 +89,6 @@ class _Salvage:
             path = (*path, step)
         return path
 
-    def _as_written(self, path: Path) -> Path:
-        return tuple(self._respelt.get(path[: depth + 1], step) for depth, step in enumerate(path))
-
     def _unknown_key(self, path: Path) -> None:
         *_, key = path
         holder = _at(self._value, path[:-1])
@@ -87,20 +98,24 @@ class _Salvage:
         meant = None
         if key in shape.misplaced:
             message, fix = shape.misplaced[key], None
+            if len(known) == 1:
+                self._strange.add(path[:-1])
         else:
-            meant = nearest(str(key), known)
+            absent = [name for name in known if name not in holder]
+            meant = shape.synonyms.get(str(key)) or nearest(str(key), absent) or nearest(str(key), known)
             message, fix = "there is no such key here", f"{meant}: …" if meant else None
             message += f"; did you mean {meant}?" if meant else ""
-        self._problems.append(Problem(self._as_written(path), str(key), message, ", ".join(known), fix))
+        self.problems.append(Problem(path, str(key), message, ", ".join(known), fix))
         if meant is not None and meant not in holder:
             holder[meant] = value
             self._respelt[(*path[:-1], meant)] = str(key)
 
     def _wrong_value(self, detail: ErrorDetails) -> None:
         path = self._place(detail["loc"])
-        written_path = self._as_written(path)
-        self._problems.append(_explained(detail, written_path, self._written(written_path)))
-        _put(self._value, path, LOST)
+        if detail["type"] != "missing" or path[:-1] not in self._strange:
+            typed = self._written(self.as_written(Problem(path, None, "")).path)
+            self.problems.append(_explained(detail, path, typed))
+        _put(self._value, path)
 
 
 def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
@@ -178,12 +193,15 @@ def _at(value: Any, path: Path) -> Any:
     return value
 
 
-def _put(root: Any, path: Path, value: Any) -> None:
-    if not path:
-        return
-    holder = _at(root, path[:-1])
-    if not lost(holder):
-        holder[path[-1]] = value
+def _put(root: Any, path: Path) -> None:
+    """Make the value at a path `LOST`; nothing to do where something around it is lost already."""
+    holder: Any = root
+    for step in path[:-1]:
+        if lost(holder) or (isinstance(holder, dict) and step not in holder):
+            return
+        holder = holder[step]
+    if path and not lost(holder):
+        holder[path[-1]] = LOST
 
 
 def _keys(shape: type[Declared]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """How the GPUs of a pool are shared between containers: one plan per pool, since the device plugin decides per node."""
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from .base import Declared, Mapped, Plain, PlainOrMapped
 
@@ -18,6 +18,8 @@ class TimeSlicing(Declared):
 
 class TimeSlicingPlan(Declared):
     """`sharing: {timeSlicing: {...}}`."""
+
+    misplaced: ClassVar = {"mps": "sharing by MPS is not available yet", "mig": "sharing by MIG is not available yet"}
 
     time_slicing: TimeSlicing
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from . import names, queues
 from .base import Declared, Listed
 from .derived import derived
-from .problems import Path, Problem, Unanswerable, answered, lost, nearest, readable
+from .problems import NOTHING, Path, Problem, Subject, Unanswerable, answered, each, lost, nearest, readable
 from .queues import Quota
 
 if TYPE_CHECKING:
@@ -79,49 +79,75 @@ def owner(env: "Environment", namespace: str) -> str | None:
     return found
 
 
-def problems(env: "Environment") -> Iterator[Problem]:
-    """What is wrong with each tenant, and with two that claim the same."""
-    owners: dict[str, Path] = {}
-    for name, tenant in readable(env.tenants):
-        at: Path = ("tenants", name)
-        if fault := names.DNS_LABEL.fault(name):
-            yield Problem(at, name, fault, names.DNS_LABEL.allowed)
-        yield from answered(_namespaces, at, tenant, owners)
-        for rule in (_queues, _default_queue, _quota, _groups):
-            yield from answered(rule, at, tenant, env)
+def values(env: "Environment") -> Iterator[Problem]:
+    """What is wrong with each tenant by itself, and with two that claim the same namespace."""
+    owners: dict[str, str] = {}
+    rules = (_name, lambda it: _namespaces(it, owners), _some_queue, _amounts, _groups)
+    yield from each(_TENANTS, env.tenants, env, *rules)
 
 
-def _namespaces(at: Path, tenant: Tenant, owners: dict[str, Path]) -> Iterator[Problem]:
-    if not tenant.namespaces:
-        yield Problem((*at, "namespaces"), [], "a tenant needs at least one namespace")
-    for index, namespace in enumerate(tenant.namespaces):
-        here = (*at, "namespaces", index)
+def references(env: "Environment") -> Iterator[Problem]:
+    """Queues and resources that are not there."""
+    yield from each(_TENANTS, env.tenants, env, _queues, _resources)
+
+
+def limits(env: "Environment") -> Iterator[Problem]:
+    """Default queues that the tenant may not use."""
+    yield from each(_TENANTS, env.tenants, env, _default_queue)
+
+
+_TENANTS = ("tenants",)
+
+
+def _name(it: Subject[Tenant]) -> Iterator[Problem]:
+    if fault := names.DNS_LABEL.fault(it.name):
+        yield Problem(it.at, it.name, fault, names.DNS_LABEL.allowed, spoils=NOTHING)
+
+
+def _namespaces(it: Subject[Tenant], owners: dict[str, str]) -> Iterator[Problem]:
+    if not it.value.namespaces:
+        yield Problem((*it.at, "namespaces"), [], "a tenant needs at least one namespace")
+    for index, namespace in enumerate(it.value.namespaces):
+        at = (*it.at, "namespaces", index)
         if lost(namespace):
             continue
         if fault := names.DNS_LABEL.fault(namespace):
-            yield Problem(here, namespace, fault, names.DNS_LABEL.allowed)
+            yield Problem(at, namespace, fault, names.DNS_LABEL.allowed, spoils=NOTHING)
         elif namespace == "default" or namespace.startswith("kube-") or namespace in OUR_NAMESPACES:
-            yield Problem(here, namespace, "is a namespace of the system", "a namespace of the team's own")
+            yield Problem(
+                at, namespace, "is a namespace of the system", "a namespace of the team's own", spoils=NOTHING
+            )
         elif namespace in owners:
             other = owners[namespace]
-            message = "is there twice" if other == at else f"belongs to tenant {other[1]} already"
-            yield Problem(here, namespace, message, "each namespace once")
-        owners.setdefault(namespace, at)
+            message = "is there twice" if other == it.name else f"belongs to tenant {other} already"
+            yield Problem(at, namespace, message, "each namespace once", spoils=NOTHING)
+        owners.setdefault(namespace, it.name)
 
 
-def _queues(at: Path, tenant: Tenant, env: "Environment") -> Iterator[Problem]:
-    if not tenant.queues:
-        yield Problem((*at, "queues"), [], "a tenant needs at least one queue")
+def _some_queue(it: Subject[Tenant]) -> Iterator[Problem]:
+    if not it.value.queues:
+        yield Problem((*it.at, "queues"), [], "a tenant needs at least one queue")
+
+
+def _amounts(it: Subject[Tenant]) -> Iterator[Problem]:
+    yield from queues.quota_values((*it.at, "quota"), it.value.quota)
+
+
+def _resources(it: Subject[Tenant]) -> Iterator[Problem]:
+    yield from queues.quota_references((*it.at, "quota"), it.value.quota, it.env)
+
+
+def _queues(it: Subject[Tenant]) -> Iterator[Problem]:
     seen: set[str] = set()
-    for index, path in enumerate(tenant.queues):
+    for index, path in enumerate(it.value.queues):
         if not lost(path):
-            yield from answered(_queue, (*at, "queues", index), path, seen, env)
+            yield from answered(_queue, (*it.at, "queues", index), path, seen, it.env)
             seen.add(path)
 
 
 def _queue(at: Path, path: str, seen: set[str], env: "Environment") -> Iterator[Problem]:
     if path in seen:
-        yield Problem(at, path, "is there twice", "each queue once")
+        yield Problem(at, path, "is there twice", "each queue once", spoils=NOTHING)
     elif queues.find(env, path) is None:
         yield unknown_queue(at, path, [node.path for node in queues.flatten(env)])
 
@@ -138,34 +164,30 @@ def listed(known: list[str], most: int = 12) -> str:
     return ", ".join(known[:most]) + (f" and {rest} more" if rest > 0 else "") if known else "none is declared"
 
 
-def _default_queue(at: Path, tenant: Tenant, env: "Environment") -> Iterator[Problem]:
-    path = tenant.default_queue
+def _default_queue(it: Subject[Tenant]) -> Iterator[Problem]:
+    path = it.value.default_queue
     if path is None:
         return
-    here = (*at, "defaultQueue")
-    usable = [leaf for leaf in queues.leaves(env) if tenant.may_use(leaf)]
-    found = queues.find(env, path)
+    at = (*it.at, "defaultQueue")
+    found = queues.find(it.env, path)
+    usable = [leaf for leaf in queues.leaves(it.env) if it.value.may_use(leaf)]
     if found is None:
-        yield unknown_queue(here, path, usable)
+        yield unknown_queue(at, path, usable)
+    elif not it.value.may_use(path):
+        yield Problem(at, path, "is not among the queues of this tenant", listed(usable))
     elif not found.leaf:
-        yield Problem(here, path, "has parts; jobs go to leaves only", listed(usable))
-    elif not tenant.may_use(path):
-        yield Problem(here, path, "is not among the queues of this tenant", listed(usable))
+        yield Problem(at, path, "has parts; jobs go to leaves only", listed(usable))
 
 
-def _quota(at: Path, tenant: Tenant, env: "Environment") -> Iterator[Problem]:
-    yield from queues.quota_problems((*at, "quota"), tenant.quota, env)
-
-
-def _groups(at: Path, tenant: Tenant, _: "Environment") -> Iterator[Problem]:
-    for role, members in readable(tenant.groups):
+def _groups(it: Subject[Tenant]) -> Iterator[Problem]:
+    for role, members in readable(it.value.groups):
         seen: set[str] = set()
         for index, group in enumerate(members):
-            here = (*at, "groups", role, index)
+            at = (*it.at, "groups", role, index)
             if lost(group):
                 continue
             if not group.strip() or group != group.strip():
-                yield Problem(here, group, "must be the name of a group, without spaces around it")
+                yield Problem(at, group, "must be the name of a group, without spaces around it")
             elif group in seen:
-                yield Problem(here, group, "is there twice", "each group once per role")
+                yield Problem(at, group, "is there twice", "each group once per role")
             seen.add(group)

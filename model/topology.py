@@ -1,34 +1,26 @@
 """Where nodes stand: from labels that they carry, or from a static list of racks."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from . import names, racks
 from .base import Declared, Listed
 from .derived import derived
-from .problems import Unanswerable
+from .problems import ABSENT, Path, Problem, Unanswerable, answered, lost
+from .racks import Rack
 
 if TYPE_CHECKING:
     from .environment import Environment
 
 HOSTNAME = "kubernetes.io/hostname"
+RACK = "rack"
+"""Name of the level of static racks that have no wider domains."""
 DISCOVERY_TYPE = "gangline"
 """Name of our type in Volcano's label discovery; at most 20 characters (its label.go, networkTopologyTypeLength)."""
-
-
-class Rack(Declared):
-    """A static domain: a rack with its nodes, or a wider domain that others name as parent."""
-
-    nodes: Listed[str] = ()
-    """Names of the nodes in it."""
-    pool: str | None = None
-    """The pool that these nodes belong to; the only pool with GPUs when left out."""
-    parent: str | None = None
-    """The wider domain that it belongs to."""
 
 
 class Topology(Declared):
@@ -79,13 +71,10 @@ def levels(env: "Environment") -> tuple[Level, ...]:
     """The levels from the widest to the closest; none without a topology."""
     topology = env.topology
     if topology.racks:
-        names, labels = topology.levels or ("rack",), [None] * len(topology.levels or ("rack",))
+        found = [(name, None) for name in topology.levels or (RACK,)]
     else:
-        names, labels = [level_name(label) for label in topology.labels], list(topology.labels)
-    depth = len(labels)
-    return tuple(
-        Level(name, label, depth - index) for index, (name, label) in enumerate(zip(names, labels, strict=True))
-    )
+        found = [(level_name(label), label) for label in topology.labels]
+    return tuple(Level(name, label, len(found) - index) for index, (name, label) in enumerate(found))
 
 
 def level_name(label: str) -> str:
@@ -96,61 +85,6 @@ def level_name(label: str) -> str:
 def level(env: "Environment", name: str) -> Level | None:
     """The level of that name, if there is one."""
     return next((found for found in levels(env) if found.name == name), None)
-
-
-@derived
-def children(env: "Environment") -> Mapping[str, tuple[str, ...]]:
-    """The static domains below each one, in the order of the document."""
-    below: dict[str, list[str]] = {name: [] for name in env.topology.racks}
-    for name, rack in env.topology.racks.items():
-        if rack.parent is not None and rack.parent in below:
-            below[rack.parent].append(name)
-    return MappingProxyType({name: tuple(names) for name, names in below.items()})
-
-
-@derived
-def tiers(env: "Environment") -> Mapping[str, int]:
-    """The tier of each static domain: 1 for leaves, one more for what is above.
-
-    Raises:
-        Unanswerable: The domains are no forest of equal depth.
-    """
-    depth = len(levels(env))
-    found: dict[str, int] = {}
-    edge = [name for name, rack in env.topology.racks.items() if rack.parent is None]
-    while edge:
-        found |= dict.fromkeys(edge, depth)
-        edge = [child for name in edge for child in children(env)[name]]
-        depth -= 1
-    if depth != 0 or len(found) != len(env.topology.racks):
-        raise Unanswerable
-    return MappingProxyType(found)
-
-
-@derived
-def rack_pool(env: "Environment", rack_name: str) -> str:
-    """The pool that the nodes of a static rack belong to.
-
-    Raises:
-        Unanswerable: It says none, and not exactly one pool has GPUs.
-    """
-    from .agents import gpu_pools  # the other way round, agents need nodes and nodes their topology
-
-    declared = env.topology.racks[rack_name].pool
-    if declared is not None:
-        return declared
-    only = gpu_pools(env)
-    if len(only) != 1:
-        raise Unanswerable
-    return only[0]
-
-
-def rack_nodes(env: "Environment", pool_name: str) -> list[str]:
-    """Names of the nodes of a pool that static racks list, in the order of the document."""
-    racks = env.topology.racks
-    return [
-        node for name in racks if racks[name].nodes and rack_pool(env, name) == pool_name for node in racks[name].nodes
-    ]
 
 
 def _domain(index: int, nodes: int, domains: int) -> int:
@@ -188,18 +122,7 @@ def largest_domain(env: "Environment", pool_name: str, level_name: str) -> int |
     found = level(env, level_name)
     if found is None:
         raise Unanswerable
-    return max((len(names) for names in _static_domains(env, pool_name, found.tier)), default=0)
-
-
-def _static_domains(env: "Environment", pool_name: str, tier: int) -> list[list[str]]:
-    below, racks = children(env), env.topology.racks
-
-    def nodes(name: str) -> list[str]:
-        if not below[name]:
-            return list(racks[name].nodes) if rack_pool(env, name) == pool_name else []
-        return [node for child in below[name] for node in nodes(child)]
-
-    return [nodes(name) for name, at in tiers(env).items() if at == tier]
+    return racks.largest(env, pool_name, found.tier)
 
 
 def node_labels(env: "Environment", pool_name: str, nodes: int) -> list[dict[str, str]]:
@@ -222,11 +145,11 @@ def domain_name(pool_name: str, level_name: str, number: int) -> str:
 
 def hypernodes(env: "Environment") -> list[HyperNode]:
     """Static racks as HyperNodes, the closest first, so that members are there before what holds them."""
-    names = {found.tier: found.name for found in levels(env)}
-    below, racks = children(env), env.topology.racks
+    level_names = {found.tier: found.name for found in levels(env)}
+    below = racks.children(env)
     made = [
-        HyperNode(name, tier, names[tier], tuple(below[name]) or tuple(racks[name].nodes))
-        for name, tier in tiers(env).items()
+        HyperNode(name, tier, level_names[tier], below[name] or tuple(env.topology.racks[name].nodes))
+        for name, tier in racks.tiers(env).items()
     ]
     return sorted(made, key=lambda hypernode: hypernode.tier)
 
@@ -242,3 +165,60 @@ def discovery(env: "Environment") -> dict[str, Any] | None:
     labels = [{"nodeLabel": label} for label in (*env.topology.labels, HOSTNAME)]
     config = {"networkTopologyTypes": {DISCOVERY_TYPE: labels}}
     return {"source": "label", "enabled": True, "config": config}
+
+
+def values(env: "Environment") -> Iterator[Problem]:
+    """What is wrong with the topology by itself."""
+    for rule in (_one_kind, _labels, _levels, racks.values):
+        yield from answered(rule, env)
+
+
+def _one_kind(env: "Environment") -> Iterator[Problem]:
+    topology = env.topology
+    if topology.racks and topology.labels:
+        message = "racks say already where the nodes stand"
+        yield Problem(("topology", "labels"), list(topology.labels), message, "labels or racks, not both")
+    if topology.levels and not topology.racks:
+        message = "only racks need names for their levels; labels bring their own"
+        yield Problem(("topology", "levels"), list(topology.levels), message, fix="leave out levels")
+
+
+def _labels(env: "Environment") -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    for index, label in enumerate(env.topology.labels):
+        at: Path = ("topology", "labels", index)
+        if not lost(label):
+            yield from _label(at, label, seen)
+            seen.setdefault(level_name(label), label)
+
+
+def _label(at: Path, label: str, seen: dict[str, str]) -> Iterator[Problem]:
+    name = level_name(label)
+    if label == HOSTNAME:
+        yield Problem(at, label, "the host itself is always the closest level", fix="leave it out")
+    elif fault := names.label_key_fault(label):
+        yield Problem(at, label, fault, names.LABEL_KEY_ALLOWED)
+    elif name in seen:
+        other = seen[name]
+        message = "is there twice" if other == label else f"is level {name}, and so is {other}"
+        yield Problem(at, label, message, "each level once")
+
+
+def _levels(env: "Environment") -> Iterator[Problem]:
+    topology = env.topology
+    if not topology.racks:
+        return
+    deepest = max(racks.tiers(env).values(), default=0)
+    if len(topology.levels or (RACK,)) != deepest:
+        value = list(topology.levels) or ABSENT
+        message = f"racks stand {deepest} levels deep, so {deepest} levels must have names, the widest first"
+        fix = "levels: [spine, rack]" if deepest == 2 else None
+        yield Problem(("topology", "levels"), value, message, f"{deepest} names", fix)
+    seen: set[str] = set()
+    for index, name in enumerate(topology.levels):
+        at: Path = ("topology", "levels", index)
+        if fault := names.DNS_LABEL.fault(name):
+            yield Problem(at, name, fault, names.DNS_LABEL.allowed)
+        elif name in seen:
+            yield Problem(at, name, "is there twice", "each level once")
+        seen.add(name)
