@@ -1,0 +1,79 @@
+"""Our custom resources against upstream's own definitions, unknown fields included: the API server would drop those."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from components.sources import documents
+from twin import tools
+from twin.rehearsal import Rehearsal
+
+Rehearse = Callable[[Callable[[dict[str, Any]], Any]], Rehearsal]
+
+
+@pytest.fixture(scope="module")
+def schemas() -> Mapping[tuple[str, str], Mapping[str, Any]]:
+    """The schema of each kind by apiVersion and kind."""
+    folders = tools.ensure_sources(["volcano-chart", "kuberay-operator"])
+    wanted = ("scheduling.volcano.sh_queues", "topology.volcano.sh_hypernodes", "ray.io_rayclusters")
+    found = {}
+    for file in (path for folder in folders.values() for path in Path(folder).rglob("crd/bases/*.yaml")):
+        if file.stem in wanted:
+            (definition,) = documents(file)
+            spec = definition["spec"]
+            for version in spec["versions"]:
+                key = f"{spec['group']}/{version['name']}", spec["names"]["kind"]
+                found[key] = closed(version["schema"]["openAPIV3Schema"])
+    return found
+
+
+def closed(schema: Any) -> Any:
+    """The same schema, refusing what it does not name."""
+    if isinstance(schema, list):
+        return [closed(entry) for entry in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    made = {key: closed(value) for key, value in schema.items()}
+    if isinstance(schema.get("properties"), Mapping) and not schema.get("x-kubernetes-preserve-unknown-fields"):
+        made.setdefault("additionalProperties", False)
+    if schema.get("x-kubernetes-int-or-string"):
+        made = {key: value for key, value in made.items() if key != "type"}
+    if schema.get("type") == "object" and "properties" not in schema and "metadata" in str(schema.get("description", "")):
+        made.pop("additionalProperties", None)
+    return made
+
+
+def static_racks(value: dict[str, Any]) -> None:
+    racks: dict[str, Any] = {f"r{n}": {"nodes": [f"r{n}-{m:02}" for m in range(16)], "parent": f"s{n // 2}"} for n in range(4)}
+    value["topology"] = {"levels": ["spine", "rack"], "racks": {"s0": {}, "s1": {}, **racks}}
+    value["pools"]["train"].pop("domains")
+
+
+def autoscaled(value: dict[str, Any]) -> None:
+    value["ray"]["clusters"]["tuning"]["workers"]["count"] = {"min": 1, "max": 4}
+
+
+@pytest.mark.parametrize("change", [lambda _: None, static_racks, autoscaled])
+def test_custom_resources_keep_to_their_definitions(
+    rehearsed: Rehearse, schemas: Mapping[tuple[str, str], Mapping[str, Any]], change: Callable[[dict[str, Any]], Any]
+) -> None:
+    rehearsal = rehearsed(change)
+    judged = 0
+    for resource in rehearsal.resources:
+        schema = schemas.get((str(resource.inputs.get("apiVersion")), str(resource.inputs.get("kind"))))
+        if schema is not None:
+            jsonschema.Draft202012Validator(schema).validate({**resource.inputs, "metadata": {}})
+            judged += 1
+    assert judged == len([*rehearsal.of_kind("Queue"), *rehearsal.of_kind("HyperNode"), *rehearsal.of_kind("RayCluster")]) - 1
+
+
+def test_field_that_upstream_does_not_know_is_found(
+    rehearsed: Rehearse, schemas: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> None:
+    inputs = dict(rehearsed(lambda _: None).named("platform-ray-tuning-cluster").inputs)
+    inputs["spec"] = {**inputs["spec"], "headGroupSpec": {**inputs["spec"]["headGroupSpec"], "replicas": 2}}
+    with pytest.raises(jsonschema.ValidationError, match="replicas"):
+        jsonschema.Draft202012Validator(schemas["ray.io/v1", "RayCluster"]).validate({**inputs, "metadata": {}})
