@@ -1,7 +1,7 @@
 """Finds the pods that a resource makes, whatever kind of workload it is."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from policies.fields import SIGNATURE, Field, UnreadableError, absent
@@ -78,16 +78,18 @@ class Walk:
     unreadable: tuple[UnreadableError, ...] = ()
 
 
-def walk(token: str, properties: Field) -> Walk:
-    """Find the pods of a resource by its type token and its properties."""
+def walk(token: str, properties: Callable[[], Field]) -> Walk:
+    """Find the pods of a resource by its type token and its properties, which are read only where there may be pods."""
     match = _TYPE.fullmatch(token)
     if match is None or match["group"] in _NOT_OBJECTS:
         return Walk()
     group = _GROUPS.get(match["group"], match["group"])
+    paths = TEMPLATES.get((group, match["kind"]))
+    if paths is None and ("." not in group or group.endswith(".k8s.io")):
+        return Walk()
     walker = _Walker(group, match["kind"], partial=match["patch"] is not None)
-    objects = walker.read(properties["items"]) if match["list"] else [properties]
-    for owner in objects:
-        walker.visit(owner)
+    for owner in walker.read(properties()["items"]) if match["list"] else [properties()]:
+        walker.visit(owner, paths)
     return Walk(tuple(walker.pods), tuple(walker.unreadable))
 
 
@@ -99,14 +101,14 @@ class _Walker:
         self.pods: list[Pod] = []
         self.unreadable: list[UnreadableError] = []
 
-    def visit(self, owner: Field) -> None:
-        paths = TEMPLATES.get((self.group, self.kind))
-        if paths is not None:
-            for path in paths:
-                self._follow(owner, owner, path)
-        elif "." in self.group and not self.group.endswith(".k8s.io"):
+    def visit(self, owner: Field, paths: tuple[tuple[str, ...], ...] | None) -> None:
+        """Find the pods of one object: at the paths of its kind, or by their looks where the kind is not known."""
+        if paths is None:
             for metadata, spec in _resembling(owner):
                 self._add(owner, metadata, spec)
+        else:
+            for path in paths:
+                self._follow(owner, owner, path)
 
     def read(self, field: Field) -> list[Field]:
         """Give the items of a list; note one that cannot be read."""
@@ -140,7 +142,7 @@ class _Walker:
 
 
 def _resembling(owner: Field) -> Iterator[tuple[Field, Field]]:
-    """Find what looks like a pod (`containers` is a list) in an object of a kind that is not known here."""
+    """Find what looks like a pod: a map in which `containers` is a list."""
     stack = [(absent("metadata"), owner)]
     while stack:
         metadata, here = stack.pop()

@@ -35,19 +35,22 @@ class Resource:
     Attributes:
         urn: Its URN.
         type: Its type, such as `kubernetes:apps/v1:DaemonSet`.
-        name: Its name in the program.
-        properties: Its properties: inputs when it is judged alone, outputs when the stack is.
+        read: Opens its properties. A definition of custom resources has a megabyte of them, and no rule asks.
     """
 
     urn: str
     type: str
-    name: str
-    properties: Field
+    read: Callable[[], Field]
+
+    @cached_property
+    def properties(self) -> Field:
+        """Its properties: inputs when it is judged alone, outputs when the stack is. Opened once for all rules."""
+        return self.read()
 
     @cached_property
     def pods(self) -> Walk:
-        """The pods that it makes. Found once, however many rules ask."""
-        return walk(self.type, self.properties)
+        """The pods that it makes. Found once for all rules."""
+        return walk(self.type, lambda: self.properties)
 
 
 @dataclass(frozen=True)

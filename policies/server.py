@@ -192,8 +192,7 @@ def _apply(rule: Any, subject: Any) -> Report:
 
 
 def _resource(message: Any) -> Resource:
-    properties = Field.of(json_format.MessageToDict(message.properties))
-    return Resource(urn=message.urn, type=message.type, name=message.name, properties=properties)
+    return Resource(message.urn, message.type, lambda: Field.of(json_format.MessageToDict(message.properties)))
 
 
 def _version() -> str:
