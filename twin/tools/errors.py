@@ -10,6 +10,12 @@ from twin.errors import TwinError
 
 # What a full disk, a used-up quota and a file-size limit say.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_ROOM_WORDS = ("no space left on device", "disk quota exceeded", "file too large")
+
+
+def says_no_room(text: str) -> bool:
+    """Whether another program's words, or an error that holds several, tell of a full disk."""
+    return any(words in text.lower() for words in _NO_ROOM_WORDS)
 
 
 class ToolError(TwinError):
@@ -43,7 +49,7 @@ def storage_errors(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         where = Path(error.filename) if isinstance(error.filename, str) else place
-        if error.errno in _NO_ROOM:
+        if error.errno in _NO_ROOM or says_no_room(str(error)):
             raise no_room(where) from error
         raise ToolError(
             f"cannot use {where}: {error.strerror or error}",

@@ -14,12 +14,11 @@ from pathlib import Path
 
 import semver
 
-from twin.tools.errors import ToolError, no_room
+from twin.tools.errors import ToolError, no_room, says_no_room
 from twin.tools.pins import GoModule
 
 _TICK = 0.5
 _GRACE = 3
-_NO_ROOM = ("no space left on device", "disk quota exceeded", "file too large")
 
 
 @dataclass(frozen=True)
@@ -48,22 +47,25 @@ def find_go() -> tuple[Go | None, str]:
     place = shutil.which("go")
     if place is None:
         return None, "Go is not installed"
-    asked = subprocess.run(
-        [place, "env", "-json", "GOVERSION", "GOTOOLCHAIN"],
-        env=go_environment(),
-        cwd=Path(place).parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if asked.returncode:
-        return None, f"{place} does not work: {asked.stderr.strip()}"
+    try:
+        asked = subprocess.run(
+            [place, "env", "-json", "GOVERSION", "GOTOOLCHAIN"],
+            env=go_environment(),
+            cwd=Path(place).parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except subprocess.CalledProcessError as error:
+        return None, f"{place} does not work: {error.stderr.strip()}"
+    except OSError as error:
+        return None, f"{place} cannot be run: {error.strerror}"
     answer = json.loads(asked.stdout)
     version = re.match(r"go(\d+\.\d+(?:\.\d+)?)", answer["GOVERSION"])
     if version is None:
         return None, f"{place} is {answer['GOVERSION']}, which is no release"
-    setting = answer["GOTOOLCHAIN"] or "auto"
-    return Go(Path(place), version[1], setting != "local" and not setting.startswith("path")), ""
+    # Before 1.21 there is no such setting, and a toolchain is what it is.
+    return Go(Path(place), version[1], answer["GOTOOLCHAIN"].endswith("auto")), ""
 
 
 def too_old(go: Go, module_folder: Path) -> str:
@@ -73,7 +75,7 @@ def too_old(go: Go, module_folder: Path) -> str:
     parse = semver.Version.parse
     if go.switches or parse(go.version, True) >= parse(needed, True):
         return ""
-    return f"{go.program} is {go.version}, {needed} is needed (GOTOOLCHAIN=local forbids it to fetch one)"
+    return f"{go.program} is {go.version}, {needed} is needed (GOTOOLCHAIN does not let it fetch one)"
 
 
 def module_folder(go: Go, pin: GoModule, scratch: Path) -> Path:
@@ -86,7 +88,7 @@ def module_folder(go: Go, pin: GoModule, scratch: Path) -> Path:
     # A folder without a go.mod: the command must not touch anybody's go.sum.
     asked = subprocess.run(
         [go.program, "mod", "download", "-json", name],
-        env=go_environment() | {"GOFLAGS": "-mod=mod"},
+        env=go_environment(),
         cwd=scratch,
         capture_output=True,
         text=True,
@@ -98,7 +100,7 @@ def module_folder(go: Go, pin: GoModule, scratch: Path) -> Path:
         answer = {"Error": asked.stderr.strip()}
     if "Error" in answer or "Dir" not in answer:
         problem = answer.get("Error") or asked.stderr.strip()
-        if "no space left" in problem:
+        if says_no_room(problem):
             raise no_room(scratch)
         raise ToolError(f"Go cannot fetch {name}: {problem}", "check the network, the proxy and GOPROXY")
     if answer["Sum"] != pin.sum:
@@ -150,7 +152,7 @@ def build(
     target: Path,
     ldflags: str,
     log: Path,
-    tick: Callable[[int], None],
+    tick: Callable[[str], None],
 ) -> None:
     """Build one program from a wrapper module.
 
@@ -161,7 +163,7 @@ def build(
         target: where the program goes.
         ldflags: stamps, beside `-s -w`.
         log: receives what the compiler says.
-        tick: called about twice a second with the number of packages compiled so far.
+        tick: called about twice a second with how far it is, in words.
 
     Raises:
         ToolError: the build failed.
@@ -179,10 +181,10 @@ def build(
                 with suppress(subprocess.TimeoutExpired):
                     child.wait(_TICK)
                     break
-                tick(_lines(log, start))
+                tick(_how_far(log, start))
     if child.returncode:
         said = [line for line in log.read_text(errors="replace").splitlines() if _is_complaint(line)]
-        if any(words in line for line in said for words in _NO_ROOM):
+        if any(says_no_room(line) for line in said):
             raise no_room(target)
         tail = "\n".join(said[-15:]) or f"go build ended with {child.returncode}"
         raise ToolError(
@@ -191,10 +193,13 @@ def build(
         )
 
 
-def _lines(log: Path, start: int) -> int:
+def _how_far(log: Path, start: int) -> str:
     with log.open("rb") as stream:
         stream.seek(start)
-        return stream.read().count(b"\n")
+        lines = stream.read().splitlines()
+    fetched = sum(line.startswith(b"go: downloading ") for line in lines)
+    compiled = sum(b" " not in line for line in lines)
+    return f"{compiled} packages compiled" + (f", {fetched} modules fetched" if fetched else "")
 
 
 def _is_complaint(line: str) -> bool:

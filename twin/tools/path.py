@@ -73,7 +73,14 @@ def _running(command: list[str | Path], stdout: int | IO[bytes], stderr: int) ->
     Raises:
         OSError: it cannot be started.
     """
-    child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, start_new_session=True)
+    child = subprocess.Popen(
+        command,
+        env=os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+    )
     try:
         yield child
     finally:

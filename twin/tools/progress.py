@@ -100,6 +100,7 @@ class Lines(Progress):
         self._console = console
         self._forecast = Forecast({})
         self._since = self._spoke = 0.0
+        self._current = ""
 
     def _say(self, text: str) -> None:
         self._console.print(text, markup=False, highlight=False, soft_wrap=True)
@@ -117,6 +118,7 @@ class Lines(Progress):
     def begin(self, tool: str, way: str) -> None:
         """Say what starts."""
         self._since = time.monotonic()
+        self._current = tool
         self._forecast.begin(tool)
         self._say(f"{tool}: {way}")
 
@@ -130,7 +132,10 @@ class Lines(Progress):
     def finish(self, tool: str, how: str) -> None:
         """Say what is there."""
         self._forecast.finish(tool)
-        self._say(f"{tool}: {how} in {time.monotonic() - self._since:.0f} s")
+        # What another run got has no start of ours.
+        spent = f" in {time.monotonic() - self._since:.0f} s" if self._current == tool else ""
+        self._current = ""
+        self._say(f"{tool}: {how}{spent}")
 
     def note(self, text: str) -> None:
         """Say it."""

@@ -74,12 +74,13 @@ def make(tool: Tool, go: Go, staged: Path, scratch: Path, progress: Progress) ->
             _prepare(tool, item, origin, folder / item.to)
     overlay = folder / _OVERLAY
     if overlay.exists():
-        shutil.copytree(overlay, folder, dirs_exist_ok=True)
+        with storage_errors(folder):
+            shutil.copytree(overlay, folder, dirs_exist_ok=True)
     for number, (program, package) in enumerate(tool.programs.items(), 1):
         place = f" ({number} of {len(tool.programs)})" if len(tool.programs) > 1 else ""
 
-        def tick(packages: int, program: str = program, place: str = place) -> None:
-            progress.update(tool.name, f"building {program}{place}, {packages} packages compiled")
+        def tick(how_far: str, program: str = program, place: str = place) -> None:
+            progress.update(tool.name, f"building {program}{place}, {how_far}")
 
         build(
             go,

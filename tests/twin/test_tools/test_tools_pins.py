@@ -215,12 +215,14 @@ def test_a_log_gets_plain_lines_and_a_sign_of_life(monkeypatch: pytest.MonkeyPat
             clock[0] = float(second)
             display.update("etcd", f"{second} packages compiled")
         display.finish("etcd", "built")
+        display.finish("kwok", "got by another run")
     assert out.getvalue().splitlines() == [
         "missing: etcd, kwok; to build them takes about 3 min on two cores",
         "etcd: building",
         "etcd: 30 packages compiled, 30 s so far; about 2 min left in all",
         "etcd: 60 packages compiled, 1 min so far; about 2 min left in all",
         "etcd: built in 74 s",
+        "kwok: got by another run",
     ]
 
 
