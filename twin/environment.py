@@ -1,13 +1,13 @@
 """The environment in which plain `pulumi` and `kubectl` work on the twin: `eval "$(./gangline twin env)"`."""
 
 import os
-import secrets
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from twin import files
 from twin.paths import Paths
+
+PASSPHRASE = "twin"  # noqa: S105 - known to everybody on purpose: docs/decisions/004-twin-passphrase.md
 
 
 def variables(paths: Paths, programs: Mapping[str, Path]) -> dict[str, str]:
@@ -17,8 +17,6 @@ def variables(paths: Paths, programs: Mapping[str, Path]) -> dict[str, str]:
         paths: The state directory.
         programs: Executables by name. Their directories come last on PATH, so that official tools win.
     """
-    if not paths.passphrase.is_file():
-        files.write(paths.passphrase, secrets.token_urlsafe(24) + "\n")
     search = [entry for entry in os.environ.get("PATH", os.defpath).split(os.pathsep) if entry]
     search += [entry for entry in dict.fromkeys(str(path.parent) for path in programs.values()) if entry not in search]
     return {
@@ -26,7 +24,7 @@ def variables(paths: Paths, programs: Mapping[str, Path]) -> dict[str, str]:
         "PATH": os.pathsep.join(search),
         "PULUMI_HOME": str(paths.pulumi),
         "PULUMI_BACKEND_URL": f"file://{paths.pulumi_state}",
-        "PULUMI_CONFIG_PASSPHRASE": paths.passphrase.read_text().strip(),
+        "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
     }

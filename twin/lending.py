@@ -9,9 +9,7 @@ import logging
 import shutil
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ from lightkube.resources.core_v1 import Pod, Service, ServiceAccountToken
 from lightkube.types import PatchType
 
 from twin import control_plane, files, gateway, images, loans, mounts, pki, podstatus, ports
+from twin.borrower import STARTING, Borrower, endpoint, free_name
 from twin.client import connect_async
 from twin.errors import TwinError
 from twin.keeper import Keeper, Program
@@ -34,52 +33,9 @@ from twin.scripts import SCRIPTS
 TOKEN_LIFE = 3600  # seconds; client-go reads a token file again each minute
 PAUSE_UNREADY, PAUSE_READY = 0.2, 1.0  # seconds between two looks at a process
 PROBE_LIMIT = 2.0
-STARTING, STARTING_LIMIT = "starting", 20.0  # what an unready process is called, and for how many seconds
+STARTING_LIMIT = 20.0  # seconds in which a process that does not answer counts as starting
 
 log = logging.getLogger("lender")
-
-
-@dataclass
-class Borrower:
-    """A pod and what is done for it.
-
-    Attributes:
-        name: Name of its process and log.
-        pod: The pod as last seen.
-        address: Its address in the cluster.
-        loan: Its process, once that is started.
-        finished: Exit code, for a script that ran.
-        ready: Whether the process answers.
-        problem: Why it is not ready.
-        restarts: How often the process was started again.
-        pid: Process id as last seen.
-        token_until: When the token must be renewed, in seconds of the monotonic clock.
-        over: Set when the pod is being deleted, or gone.
-        reported: What its status was last set to.
-    """
-
-    name: str
-    pod: dict[str, Any]
-    address: str
-    loan: Loan | None = None
-    finished: int | None = None
-    ready: bool = False
-    problem: str = STARTING
-    restarts: int = 0
-    pid: int | None = None
-    token_until: float = 0
-    over: asyncio.Event = field(default_factory=asyncio.Event)
-    reported: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def namespace(self) -> str:
-        """Namespace of the pod."""
-        return self.pod["metadata"]["namespace"]
-
-    @property
-    def pod_name(self) -> str:
-        """Name of the pod."""
-        return self.pod["metadata"]["name"]
 
 
 class Lender:
@@ -105,6 +61,7 @@ class Lender:
             if not any(name in rank for rank in control_plane.RANKS):
                 # What a lender before this one had started. Its pods get their processes anew.
                 await self._keep(self._keeper.remove, name)
+        shutil.rmtree(self._paths.loans, ignore_errors=True)
         answers = {"/healthz": str, "/settled": self._unsettled}
         server = await gateway.serve(self._paths.gateway_socket, self._resolve, answers)
         async with server:
@@ -145,7 +102,9 @@ class Lender:
             ended = uid in self._finished or pod["status"].get("phase") in ("Succeeded", "Failed")
             if ended or not pod["spec"].get("nodeName"):
                 return
-            borrower = Borrower(self._free_name(pod), pod, self._free_address(pod))
+            borrower = Borrower(
+                free_name(pod, {b.name for b in self._borrowers.values()}), pod, self._free_address(pod)
+            )
             self._borrowers[uid] = borrower
             task = asyncio.create_task(self._care(uid, borrower))
             self._tasks.add(task)
@@ -153,12 +112,6 @@ class Lender:
         borrower.pod = pod
         if deleting:
             borrower.over.set()
-
-    def _free_name(self, pod: dict[str, Any]) -> str:
-        lent = (images.lent_program(container["image"]) for container in pod["spec"]["containers"])
-        program = next(name for name in lent if name)
-        used = {borrower.name for borrower in self._borrowers.values()}
-        return next(name for name in _numbered(program) if name not in used)
 
     def _free_address(self, pod: dict[str, Any]) -> str:
         # Beside KWOK's 10.128.0.0/10. A pod that has an address keeps it.
@@ -301,42 +254,18 @@ class Lender:
         return response.is_success or loan.any_answer
 
     async def _report(self, borrower: Borrower, directory: Path) -> None:
-        container = borrower.pod["spec"]["containers"][0]
-        facts = podstatus.Facts(
-            address=borrower.address,
-            running=borrower.pid is not None,
-            ready=borrower.ready,
-            problem=borrower.problem,
-            restarts=borrower.restarts,
-            finished=borrower.finished,
-        )
-        record = {
-            "process": borrower.name,
-            "namespace": borrower.namespace,
-            "pod": borrower.pod_name,
-            "image": container["image"],
-            "ready": borrower.ready,
-            "problem": borrower.problem,
-            "restarts": borrower.restarts,
-            "ports": {str(own): here for own, here in (borrower.loan.ports if borrower.loan else {}).items()},
-            "differences": [asdict(difference) for difference in (borrower.loan.differences if borrower.loan else ())],
-        }
-        files.write_json(directory / "loan.json", record)
-        if (now := asdict(facts)) == borrower.reported:
-            return
-        patch = {"status": podstatus.status(borrower.pod, facts)}
-        try:
-            await self._client.patch(
-                Pod.Status, borrower.pod_name, patch, namespace=borrower.namespace, patch_type=PatchType.STRATEGIC
-            )
-        except ApiError as error:
-            if error.status.code != 404:
-                log.warning("%s: status: %s", borrower.name, error.status.message)
-            return
-        except httpx2.HTTPError as error:
-            log.warning("%s: status: %s", borrower.name, error)
-            return
-        borrower.reported = now
+        facts = borrower.facts()
+        if facts != borrower.reported:
+            patch = {"status": podstatus.status(borrower.pod, facts)}
+            try:
+                await self._client.patch(
+                    Pod.Status, borrower.pod_name, patch, namespace=borrower.namespace, patch_type=PatchType.STRATEGIC
+                )
+                borrower.reported = facts
+            except (ApiError, httpx2.HTTPError) as error:
+                # Gone already, or an API server that does not answer: the next look tries again.
+                log.warning("%s: status of pod %s: %s", borrower.name, borrower.pod_name, error)
+        files.write_json(directory / "loan.json", borrower.record())
 
     async def _resolve(self, host: str, port: int) -> int | str:
         for borrower in self._borrowers.values():
@@ -344,25 +273,8 @@ class Lender:
                 here = borrower.loan.ports.get(port) if borrower.loan else None
                 return here or f"process {borrower.name} has no port {port}"
         async for service in self._client.list(Service, namespace="*", fields={"spec.clusterIP": host}):
-            return self._endpoint(service, port)
+            return endpoint(service, port, self._borrowers.values())
         return f"no process of the twin stands for {host}"
-
-    def _endpoint(self, service: Service, port: int) -> int | str:
-        metadata, spec = service.metadata, service.spec
-        name = f"{metadata.namespace}/{metadata.name}" if metadata else "?"
-        wanted = next((item for item in (spec.ports if spec else None) or [] if item.port == port), None)
-        if not metadata or not spec or not spec.selector or wanted is None:
-            return f"service {name} has no port {port}"
-        for borrower in self._borrowers.values():
-            labels = borrower.pod["metadata"].get("labels") or {}
-            chosen = borrower.namespace == metadata.namespace and spec.selector.items() <= labels.items()
-            if not chosen or not borrower.ready or borrower.loan is None:
-                continue
-            target: int | str | None = wanted.targetPort or port
-            own = borrower.loan.named.get(target) if isinstance(target, str) else target
-            if own is not None and own in borrower.loan.ports:
-                return borrower.loan.ports[own]
-        return f"service {name} has no ready endpoint for port {port}"
 
     def _unsettled(self) -> str:
         """Say what still starts; what failed to start has settled, too."""
@@ -383,14 +295,6 @@ def _concern(pod: Pod) -> dict[str, Any] | None:
     if spec is None or not any(images.lent_program(container.image or "") for container in spec.containers):
         return None
     return pod.to_dict()
-
-
-def _numbered(name: str) -> Iterator[str]:
-    yield name
-    number = 2
-    while True:
-        yield f"{name}-{number}"
-        number += 1
 
 
 def main() -> None:

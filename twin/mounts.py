@@ -124,7 +124,7 @@ async def _reference(
         kind, _, resource = reference["resource"].partition(".")
         amount = Quantity.parse(container.get("resources", {}).get(kind, {}).get(resource, "0")).value
         divisor = Quantity.parse(reference.get("divisor", "1")).value or Decimal(1)  # unset is sent as "0"
-        return str((amount / divisor).to_integral_value(ROUND_CEILING))
+        return str(int((amount / divisor).to_integral_value(ROUND_CEILING)))
     raise LoanRefusedError(f"variable {name}: the twin does not stand for {', '.join(source)}")
 
 

@@ -85,11 +85,6 @@ class Paths:
         """The Pulumi back end of the twin."""
         return self.root / "state"
 
-    @property
-    def passphrase(self) -> Path:
-        """The passphrase that encrypts secrets in the twin's Pulumi state."""
-        return self.root / "passphrase"
-
     def log(self, process: str) -> Path:
         """Give the log file of a process."""
         return self.logs / f"{process}.log"

@@ -1,10 +1,11 @@
 """Small helpers of the tests that run a control plane: nodes to offer, waiting, looking."""
 
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import psutil
+from lightkube import Client
 
 from model.nodes import NodeOffer
 from model.pools import Taint
@@ -41,6 +42,18 @@ def eventually(look: Callable[[], T], limit: float = 20, what: str = "") -> T:
         assert time.monotonic() < deadline, f"not within {limit} s: {what or look}"
         time.sleep(0.1)
     return seen
+
+
+def look_up(client: Client, kind: Any, name: str, namespace: str | None = None) -> dict[str, Any]:
+    """An object as the API server sends it."""
+    found = client.get(kind, name, namespace=namespace) if namespace else client.get(kind, name)
+    return found.to_dict()
+
+
+def is_ready(pod: Mapping[str, Any]) -> bool:
+    """Whether a pod says that it is ready."""
+    conditions = pod["status"].get("conditions", [])
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def processes_of(twin: Twin) -> list[psutil.Process]:

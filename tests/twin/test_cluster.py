@@ -1,4 +1,4 @@
-"""The life of a control plane: from nothing, again, killed, moved, stopped. Real processes, a state directory of its own."""
+"""The life of a control plane: from nothing, again, killed, moved, stopped; real processes, a directory of its own."""
 
 import os
 import signal
@@ -19,7 +19,6 @@ from twin.cluster import Twin
 from twin.errors import ProcessFailedError, TwinError
 from twin.keeper import Keeper
 
-
 CONTROL_PLANE = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "lender"}
 
 
@@ -39,7 +38,7 @@ def test_starts_from_nothing_and_says_what_it_does(own: Twin) -> None:
     started = own.start(lines.append)
 
     assert not started.already
-    assert started.seconds < 30
+    assert started.seconds < 30  # 8 on two quiet cores
     assert [line.split()[0] for line in lines if " works " in line] == [n for rank in control_plane.RANKS for n in rank]
     status = own.status()
     assert status.healthy
@@ -79,7 +78,7 @@ def test_nothing_survives_the_keeper_and_the_next_start_continues(own: Twin) -> 
 
     started = own.start()
     assert not started.already
-    assert started.seconds < 10
+    assert started.seconds < 25  # 6 on two quiet cores
     with own.client() as client:
         assert client.get(ConfigMapResource, "kept", namespace="default").data == {"value": "1"}
 

@@ -1,4 +1,4 @@
-"""Volcano as its chart deploys it, in small: the same images, arguments, mounts and hook; rights and names of our own."""
+"""Volcano as its chart deploys it, in small: the same images, arguments, mounts and hook; rights of our own."""
 
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,9 @@ def objects(chart: Path) -> list[dict[str, Any]]:
         *crds,
         *accounts,
         _object("v1", "ConfigMap", "volcano-scheduler-configmap", data={"volcano-scheduler.conf": LIBERAL}),
-        _object("v1", "ConfigMap", "volcano-admission-configmap", data={"volcano-admission.conf": "resourceGroups: []\n"}),
+        _object(
+            "v1", "ConfigMap", "volcano-admission-configmap", data={"volcano-admission.conf": "resourceGroups: []\n"}
+        ),
         admission_init(),
         _webhook("queues", "queues", "validate", "ValidatingWebhookConfiguration"),
         _object(
@@ -67,8 +69,12 @@ def admission_init() -> dict[str, Any]:
     container = {
         "name": "main",
         "image": f"docker.io/volcanosh/vc-webhook-manager:{VERSION}",
-        "command": ["./gen-admission-secret.sh", "--service", "volcano-admission-service"]
-        + ["--namespace", NAMESPACE, "--secret", "volcano-admission-secret"],
+        "command": [
+            "./gen-admission-secret.sh",
+            *("--service", "volcano-admission-service"),
+            *("--namespace", NAMESPACE),
+            *("--secret", "volcano-admission-secret"),
+        ],
     }
     pod = {"serviceAccountName": "volcano-admission-init", "restartPolicy": "Never", "containers": [container]}
     return _object("batch/v1", "Job", "volcano-admission-init", spec={"backoffLimit": 3, "template": {"spec": pod}})
