@@ -3,7 +3,7 @@
 from twin.tools.cache import cache_root
 from twin.tools.doctor import Row, report
 from twin.tools.errors import ToolError
-from twin.tools.obtain import ToolStatus, Way, ensure, status
+from twin.tools.obtain import ToolStatus, Way, ensure, here, status
 from twin.tools.pins import Source, Tool, load_sources, load_tools
 from twin.tools.progress import Progress, shown_on
 from twin.tools.sources import ensure_sources, materialise
@@ -19,6 +19,7 @@ __all__ = [
     "cache_root",
     "ensure",
     "ensure_sources",
+    "here",
     "load_sources",
     "load_tools",
     "materialise",

@@ -38,7 +38,8 @@ def no_room(place: Path) -> ToolError:
     free = shutil.disk_usage(there).free // 2**20
     return ToolError(
         f"no room to write {place} ({free} MiB free on that disk)",
-        "free some space, raise the quota, or put the cache elsewhere with GANGLINE_CACHE=/other/folder",
+        "free some space (Go's caches too: go clean -cache), raise the quota, or put the cache elsewhere with "
+        "GANGLINE_CACHE=/other/folder",
     )
 
 

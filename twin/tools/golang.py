@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import semver
@@ -45,16 +46,17 @@ def go_environment() -> dict[str, str]:
 def find_go() -> tuple[Go | None, str]:
     """The Go toolchain on PATH, or nothing and the reason."""
     place = shutil.which("go")
-    if place is None:
-        return None, "Go is not installed"
+    return _ask_go(place, os.environ.get("GOTOOLCHAIN", "")) if place else (None, "Go is not installed")
+
+
+@cache
+def _ask_go(place: str, toolchain: str) -> tuple[Go | None, str]:
+    environment = go_environment() | ({"GOTOOLCHAIN": toolchain} if toolchain else {})
+    command = [place, "env", "-json", "GOVERSION", "GOTOOLCHAIN"]
     try:
+        # From a folder without a go.mod, which could ask for another toolchain.
         asked = subprocess.run(
-            [place, "env", "-json", "GOVERSION", "GOTOOLCHAIN"],
-            env=go_environment(),
-            cwd=Path(place).parent,
-            capture_output=True,
-            text=True,
-            check=True,
+            command, env=environment, cwd=Path(place).parent, capture_output=True, text=True, check=True
         )
     except subprocess.CalledProcessError as error:
         return None, f"{place} does not work: {error.stderr.strip()}"

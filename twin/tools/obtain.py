@@ -90,6 +90,21 @@ def status(tool: Tool, *, thorough: bool = False) -> ToolStatus:
     return ToolStatus(tool, "missing", {}, ways, damage)
 
 
+def here(names: Iterable[str] | None = None, *, pins: Path = PINS) -> dict[str, Path]:
+    """The programs that are here already, on PATH or in the cache, by name. Gets nothing.
+
+    Args:
+        names: of which tools; all when None.
+        pins: the file that names them.
+
+    Raises:
+        KeyError: a name that the file does not have.
+    """
+    known = load_tools(pins)
+    found = (on_path(known[name])[0] or cached(known[name])[0] for name in (known if names is None else names))
+    return {program: path for programs in found if programs for program, path in programs.items()}
+
+
 def ensure(
     names: Iterable[str] | None = None, progress: Progress | None = None, *, pins: Path = PINS
 ) -> dict[str, Path]:
@@ -111,14 +126,9 @@ def ensure(
     """
     known = load_tools(pins)
     progress = progress or Progress()
-    programs: dict[str, Path] = {}
-    missing: list[Tool] = []
-    for tool in [known[name] for name in (known if names is None else names)]:
-        found = on_path(tool)[0] or cached(tool)[0]
-        if found:
-            programs |= found
-        else:
-            missing.append(tool)
+    wanted = [known[name] for name in (known if names is None else names)]
+    programs = here([tool.name for tool in wanted], pins=pins)
+    missing = [tool for tool in wanted if not programs.keys() >= tool.programs.keys()]
     if not missing:
         return programs
     _refuse_the_hopeless(missing)

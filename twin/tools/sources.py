@@ -58,7 +58,9 @@ def _ensure(source: Source, progress: Progress) -> Path:
     folder = source_folder(source)
     entry, _ = cached_source(source)
     if entry is None:
-        with locked(source.key, lambda: progress.note(f"{source.name}: another run is getting it; waiting")):
+        with locked(
+            f"source-{source.key}", lambda: progress.note(f"{source.name}: another run is getting it; waiting")
+        ):
             entry, damage = cached_source(source)
             if entry is None:
                 if damage:
@@ -74,7 +76,7 @@ def _get(source: Source, folder: Path) -> None:
             f"{source.purpose} ({source.name}) comes from the Go module {source.module}: {reason}",
             "install Go (https://go.dev/dl/ or your system's package) and have it on PATH",
         )
-    with staging(source.key) as scratch:
+    with staging(f"source-{source.key}") as scratch:
         origin = module_folder(go, source, scratch) / source.path
         if not origin.is_dir():
             raise ToolError(f"{source.module}@{source.version} has no {source.path}", "correct it in twin/tools.yaml")
@@ -123,7 +125,7 @@ def materialise(name: str, into: Path, progress: Progress | None = None, *, pins
     source = load_sources(pins)[name]
     origin = _ensure(source, progress or Progress())
     target = into / name
-    with locked(source.key, lambda: None), storage_errors(into):
+    with locked(f"source-{source.key}", lambda: None), storage_errors(into):
         if _same(origin, target):
             return target
         into.mkdir(parents=True, exist_ok=True)
