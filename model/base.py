@@ -31,7 +31,6 @@ class Declared(BaseModel):
         extra="forbid",
         frozen=True,
         strict=True,
-        use_attribute_docstrings=True,
         defer_build=True,  # one build, when the first document is read
     )
 

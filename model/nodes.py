@@ -4,6 +4,7 @@ Components, the twin and every rule about fitting use these functions, so that t
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
@@ -14,7 +15,7 @@ from catalog import reader as catalog
 from . import racks, topology
 from .derived import derived
 from .pools import Pool, Taint
-from .problems import Unanswerable
+from .problems import Unanswerable, known, lost, readable
 from .quantities import KIBIBYTE, MEBIBYTE, Quantity
 
 if TYPE_CHECKING:
@@ -79,8 +80,10 @@ def machine(pool: Pool) -> Machine:
     """
     if pool.shape is not None:
         shape = pool.shape
-        gpus, gpu = (0, None) if shape.gpu is None else (shape.gpu.count, catalog.gpus().get(shape.gpu.model))
-        return Machine(shape.cpu, shape.memory, shape.architecture, gpu, gpus)
+        if shape.gpu is None:
+            return Machine(shape.cpu, shape.memory, shape.architecture, None, 0)
+        gpu = None if lost(shape.gpu.model) else catalog.gpus().get(shape.gpu.model)
+        return Machine(shape.cpu, shape.memory, shape.architecture, gpu, shape.gpu.count)
     if pool.server is None or (server := catalog.servers().get(pool.server)) is None:
         raise Unanswerable
     return Machine(
@@ -113,7 +116,7 @@ def capacity(pool: Pool) -> dict[str, Quantity]:
     """What the kubelet of such a node reports as capacity."""
     it = machine(pool)
     kibibytes = int(it.memory.value // KIBIBYTE)
-    offered = {"cpu": it.cpu, "memory": Quantity.parse(f"{kibibytes}Ki"), "pods": Quantity.parse(pool.max_pods)}
+    offered = {"cpu": it.cpu, "memory": Quantity.parse(f"{kibibytes}Ki"), "pods": Quantity.parse(known(pool.max_pods))}
     return offered | _gpus(pool)
 
 
@@ -168,8 +171,23 @@ def most_offered(env: "Environment") -> Mapping[str, Decimal]:
 
 @derived
 def advertised(env: "Environment") -> frozenset[str]:
-    """The GPU resources that some pool advertises."""
+    """The GPU resources that some pool advertises.
+
+    Raises:
+        Unanswerable: What some pool has is not known.
+    """
     return frozenset(resource for pool in env.pools.values() if (resource := gpu_resource(pool)))
+
+
+@derived
+def surely_advertised(env: "Environment") -> frozenset[str]:
+    """The GPU resources of those pools whose machines are known."""
+    found: set[str] = set()
+    for _, pool in readable(env.pools):
+        with suppress(Unanswerable):
+            if resource := gpu_resource(pool):
+                found.add(resource)
+    return frozenset(found)
 
 
 def node_names(env: "Environment", pool_name: str, count: int) -> list[str]:

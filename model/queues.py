@@ -227,15 +227,20 @@ def _amount_of(at: Path, name: str, quota: Quota) -> Iterator[Problem]:
 
 def quota_references(at: Path, quota: Quota, env: "Environment") -> Iterator[Problem]:
     """Resources of a quota that nothing offers; upstream any key is legal, and limits nothing."""
-    offered = nodes.advertised(env)
+    offered = nodes.surely_advertised(env)
     known = [*_BASIC, *(["gpu"] if nodes.GPU in offered else []), *sorted(offered)]
     for name in quota:
-        if name == "gpu" and name not in known:
-            message = f"no pool offers whole GPUs ({nodes.GPU})"
-            yield Problem((*at, name), name, message, ", ".join(known), next(iter(sorted(offered)), None))
-        elif name not in known:
-            message = "no pool offers this resource" if "/" in name else "is no resource"
-            yield Problem((*at, name), name, message, ", ".join(known), nearest(name, known))
+        if name not in known:
+            yield from answered(_unknown_resource, (*at, name), name, known, env)
+
+
+def _unknown_resource(at: Path, name: str, known: list[str], env: "Environment") -> Iterator[Problem]:
+    if "/" not in resource_name(name):
+        yield Problem(at, name, "is no resource", ", ".join(known), nearest(name, known))
+    elif resource_name(name) not in nodes.advertised(env):
+        whole = f"whole GPUs ({nodes.GPU})" if name == "gpu" else "this resource"
+        meant = nearest(resource_name(name), [found for found in known if "/" in found])
+        yield Problem(at, name, f"no pool offers {whole}", ", ".join(known), meant)
 
 
 def _key(quota: Quota, resource: str) -> str:

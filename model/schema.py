@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from . import fields
 from .document import KEY
 from .environment import Environment
 
@@ -15,8 +16,11 @@ def json_schema() -> dict[str, Any]:
     """
     document = Environment.model_json_schema(by_alias=True, mode="validation")
     definitions = document.pop("$defs")
-    for shape in (document, *definitions.values()):
-        _plain(shape)
+    for shape in fields.shapes(Environment):
+        described = document if shape is Environment else definitions[shape.__name__]
+        for key, text in fields.descriptions(shape).items():
+            described["properties"][key]["description"] = text
+    _plain([document, *definitions.values()])
     return {
         "$schema": _DIALECT,
         "title": "Gangline environment",

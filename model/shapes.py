@@ -47,7 +47,7 @@ class Reading:
         """Make the values at some paths `LOST` too, since they turned out to be wrong."""
         self._value = _copy(self._value)
         for path in paths:
-            _put(self._value, path)
+            self._value = _without(self._value, path)
         self.found = _partial(self._shape, self._value)
 
     def as_written(self, problem: Problem) -> Problem:
@@ -115,7 +115,7 @@ class Reading:
         if detail["type"] != "missing" or path[:-1] not in self._strange:
             typed = self._written(self.as_written(Problem(path, None, "")).path)
             self.problems.append(_explained(detail, path, typed))
-        _put(self._value, path)
+        self._value = _without(self._value, path)
 
 
 def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
@@ -193,15 +193,18 @@ def _at(value: Any, path: Path) -> Any:
     return value
 
 
-def _put(root: Any, path: Path) -> None:
-    """Make the value at a path `LOST`; nothing to do where something around it is lost already."""
+def _without(root: Any, path: Path) -> Any:
+    """The value with `LOST` at a path; the same where something around it is lost already."""
     holder: Any = root
     for step in path[:-1]:
         if lost(holder) or (isinstance(holder, dict) and step not in holder):
-            return
+            return root
         holder = holder[step]
-    if path and not lost(holder):
+    if not path:
+        return LOST
+    if not lost(holder):
         holder[path[-1]] = LOST
+    return root
 
 
 def _keys(shape: type[Declared]) -> Iterator[str]:
