@@ -171,7 +171,7 @@ class Live(Progress):
         """Draw a bar for each missing tool."""
         self._forecast = Forecast(seconds)
         for tool, span in seconds.items():
-            self._tasks[tool] = self._bars.add_task(tool, start=False, total=1.0, detail=f"about {duration(span)}")
+            self._tasks[tool] = self._bars.add_task(tool, total=1.0, detail=f"about {duration(span)}")
         if len(seconds) > 1:
             self._total = self._bars.add_task("in total", total=sum(seconds.values()), detail="")
 
@@ -179,7 +179,6 @@ class Live(Progress):
         """Wake the tool's bar."""
         self._forecast.begin(tool)
         if tool in self._tasks:
-            self._bars.start_task(self._tasks[tool])
             self._bars.update(self._tasks[tool], detail=way)
 
     def update(self, tool: str, detail: str, done: float | None = None, total: float | None = None) -> None:
