@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -85,12 +85,12 @@ def _load(folder: Path) -> Entry:
         raise ValueError(f"{folder / MANIFEST} is not a manifest") from error
 
 
-def find(folder: Path, recipe: str, *, thorough: bool = False) -> tuple[Entry | None, str]:
+def find(folder: Path, recipes: Mapping[str, str], *, thorough: bool = False) -> tuple[Entry | None, str]:
     """Look for a sound entry.
 
     Args:
         folder: where it would lie.
-        recipe: what it must have been made from.
+        recipes: by way, the digest of what it must have been made from.
         thorough: hash every file; else only those whose size or time differ from the record.
 
     Returns:
@@ -109,7 +109,7 @@ def find(folder: Path, recipe: str, *, thorough: bool = False) -> tuple[Entry | 
                 return None, f"{path} is damaged: its checksum is not the recorded one"
     except (OSError, ValueError) as error:
         return None, f"{folder} is damaged: {error}"
-    if entry.recipe != recipe:
+    if recipes.get(entry.how) != entry.recipe:
         return None, f"{folder} was made from other pins than today's"
     return entry, ""
 

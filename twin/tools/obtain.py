@@ -58,7 +58,7 @@ def cache_folder(tool: Tool) -> Path:
 def cached(tool: Tool, *, thorough: bool = False) -> tuple[dict[str, Path] | None, str]:
     """The programs of a tool's sound cache entry by name; or nothing and the reason."""
     folder = cache_folder(tool)
-    entry, reason = find(folder, recipe.digest(tool), thorough=thorough)
+    entry, reason = find(folder, recipe.digests(tool), thorough=thorough)
     if entry is None:
         return None, reason
     absent = [program for program in tool.programs if f"bin/{program}" not in entry.files]
@@ -211,7 +211,7 @@ def _try_download(tool: Tool, progress: Progress) -> str:
         return error.problem
     with staging(tool.key) as scratch, storage_errors(cache_root()):
         download.unpack(tool, tool.download, part, scratch / "entry" / "bin")
-        commit(scratch / "entry", cache_folder(tool), "download", recipe.digest(tool))
+        commit(scratch / "entry", cache_folder(tool), "download", recipe.digests(tool)["download"])
         part.unlink()
     progress.finish(tool.name, "downloaded")
     return ""
@@ -230,7 +230,7 @@ def _build(tool: Tool, not_downloaded: str, progress: Progress) -> None:
 def _build_in(scratch: Path, tool: Tool, go: Go, progress: Progress) -> None:
     recipe.make(tool, go, scratch / "entry", scratch, progress)
     with storage_errors(cache_root()):
-        commit(scratch / "entry", cache_folder(tool), "build", recipe.digest(tool))
+        commit(scratch / "entry", cache_folder(tool), "build", recipe.digests(tool)["build"])
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from twin.tools.cache import cache_root
 from twin.tools.errors import ToolError, storage_errors
 from twin.tools.golang import Go, build, find_go, module_folder, too_old
-from twin.tools.pins import Prepared, Tool, platform_name
+from twin.tools.pins import Download, Prepared, Tool, platform_name
 from twin.tools.progress import Progress
 
 # Files in a wrapper module's folder _overlay are laid over what `prepare` copied.
@@ -24,13 +24,20 @@ def off_reason(tool: Tool) -> tuple[Go | None, str]:
     return (None, reason) if reason else (go, "")
 
 
-def digest(tool: Tool) -> str:
-    """Digest of everything that decides what a tool's programs are: pins, wrapper module, machine."""
-    pin = tool.model_dump(include={"version", "programs", "ldflags", "prepare", "download"}, mode="json")
-    hasher = hashlib.sha256(json.dumps([platform_name(), pin], sort_keys=True).encode())
+def digests(tool: Tool) -> dict[str, str]:
+    """By way, the digest of what decides what a tool's programs are on this machine.
+
+    For a build that is the pins and the wrapper module; for a download, the release file's checksum. Words about a
+    pin do not count: nobody compiles for half an hour because of them.
+    """
+    pin = tool.model_dump(include={"version", "programs", "ldflags", "prepare"}, mode="json")
+    build = hashlib.sha256(json.dumps([platform_name(), pin], sort_keys=True).encode())
     for name, path in _own_files(tool):
-        hasher.update(f"\0{name}\0".encode() + path.read_bytes())
-    return hasher.hexdigest()
+        build.update(f"\0{name}\0".encode() + path.read_bytes())
+    known = {"build": build.hexdigest()}
+    if isinstance(tool.download, Download) and platform_name() in tool.download.checksums:
+        known["download"] = tool.download.checksums[platform_name()]
+    return known
 
 
 def _own_files(tool: Tool) -> list[tuple[str, Path]]:

@@ -29,7 +29,7 @@ def recipe(source: Source) -> str:
 
 def cached_source(source: Source, *, thorough: bool = False) -> tuple[Entry | None, str]:
     """The sound cache entry of a source, or nothing and the reason."""
-    return find(source_folder(source), recipe(source), thorough=thorough)
+    return find(source_folder(source), {"module": recipe(source)}, thorough=thorough)
 
 
 def ensure_sources(

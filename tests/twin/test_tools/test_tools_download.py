@@ -198,3 +198,14 @@ def test_another_machine_has_no_download(toy, releases, monkeypatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
     ways = {way.name: way for way in status(load_tools(toy.file)["toy"]).ways}
     assert ways["download"].off == f"no published checksum for {os.uname().sysname.lower()}-riscv64"
+
+
+def test_a_corrected_checksum_is_another_file_and_other_words_are_not(toy, releases) -> None:
+    toy.downloaded_from(releases)
+    place = ensure(["toy"], pins=toy.file)["toy"]
+    toy.downloaded_from(releases, published="https://example.test/elsewhere")
+    assert ensure(["toy"], pins=toy.file)["toy"] == place
+    assert len(releases.asked) == 1
+    releases.body = os.urandom(1 << 10)
+    toy.downloaded_from(releases)
+    assert ensure(["toy"], pins=toy.file)["toy"].read_bytes() == releases.body
