@@ -20,8 +20,14 @@ RELEASE = "volcano"
 
 # The chart's own list and /podgroups/mutate, which gives workloads the default queue that their namespace names.
 _ADMISSIONS = (
-    "/jobs/mutate,/jobs/validate,/podgroups/mutate,/podgroups/validate,/queues/mutate,/queues/validate,"
-    "/hypernodes/validate,/cronjobs/validate"
+    "/jobs/mutate",
+    "/jobs/validate",
+    "/podgroups/mutate",
+    "/podgroups/validate",
+    "/queues/mutate",
+    "/queues/validate",
+    "/hypernodes/validate",
+    "/cronjobs/validate",
 )
 # A fixed name in the chart (templates/webhooks.yaml).
 _QUEUE_WEBHOOK = "volcano-admission-service-queues-validate"
@@ -89,7 +95,7 @@ def _values(environment: Environment, upstream: Upstream) -> dict[str, object]:
         "scheduler_config_override": yaml.safe_dump(volcano.scheduler_configuration(environment), sort_keys=False),
         # A mapping: text would become text inside the configuration, which the controller then ignores.
         "controller_config_override": volcano.controller_configuration(environment),
-        "enabled_admissions": _ADMISSIONS,
+        "enabled_admissions": ",".join(_admissions(environment)),
     }
     if affinity is not None:
         custom["default_affinity"] = affinity
@@ -104,3 +110,14 @@ def _values(environment: Environment, upstream: Upstream) -> dict[str, object]:
         },
         "custom": custom,
     }
+
+
+def _admissions(environment: Environment) -> list[str]:
+    """Give the webhooks that are on.
+
+    Where Volcano's controller makes the HyperNodes from labels, nobody else may write them, and their webhook must be
+    off: the controller makes them once, when it starts, and does not try again. A webhook that is not up by then leaves
+    the cluster without any topology, and a gang that must stay in one rack is spread over all (volcano issue 5027).
+    """
+    discovered = volcano.controller_configuration(environment)
+    return [path for path in _ADMISSIONS if not (discovered and path.startswith("/hypernodes/"))]
