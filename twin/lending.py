@@ -24,7 +24,7 @@ from lightkube.types import PatchType
 from twin import control_plane, files, gateway, images, loans, mounts, pki, podstatus, ports
 from twin.borrower import STARTING, Borrower, endpoint, free_name
 from twin.client import connect_async
-from twin.errors import TwinError
+from twin.errors import TwinError, tail
 from twin.keeper import Keeper, Program
 from twin.loans import Loan, LoanRefusedError, NotYetError
 from twin.paths import Paths
@@ -177,7 +177,12 @@ class Lender:
         elif process.running:
             borrower.problem = f"does not answer at {borrower.loan.probe}: see {self._paths.log(borrower.name)}"
         else:
-            borrower.problem = f"ended with exit code {process.exit_code}: see {self._paths.log(borrower.name)}"
+            written = self._paths.log(borrower.name)
+            borrower.problem = f"ended with exit code {process.exit_code}: see {written}"
+            if any("address already in use" in line for line in tail(written)):
+                # Somebody took a port between its choice and its use: plan the process anew, with other ports.
+                await self._keep(self._keeper.remove, borrower.name)
+                borrower.loan, borrower.pid = None, None
 
     async def _start(self, borrower: Borrower, container: dict[str, Any], directory: Path) -> None:
         program = images.lent_program(container["image"]) or ""

@@ -94,7 +94,7 @@ def test_a_frozen_keeper_is_ended_by_force(own: Twin) -> None:
     assert not psutil.pid_exists(keeper) or psutil.Process(keeper).status() == psutil.STATUS_ZOMBIE
 
 
-def test_taken_ports_and_broken_state_are_replaced_and_said(own: Twin) -> None:
+def test_taken_ports_broken_state_and_a_moved_checkout_are_no_obstacle(own: Twin) -> None:
     own.stop()
     port = files.read_json(own.paths.state)["ports"]["kube-apiserver"]
     with socket.socket() as thief:
@@ -111,9 +111,16 @@ def test_taken_ports_and_broken_state_are_replaced_and_said(own: Twin) -> None:
     own.stop()
     own.paths.state.write_text('{"ports": {"etcd": 2')
     (own.paths.pki / "server.crt").unlink()
-    own.start()
-    with own.client() as client:
-        assert client.get(ConfigMapResource, "kept", namespace="default").data == {"value": "1"}
+    moved_away = Twin(own.paths.root.with_name("moved"), own.programs)
+    own.paths.root.rename(moved_away.paths.root)
+    try:
+        moved_away.start()
+        with moved_away.client() as client:
+            assert client.get(ConfigMapResource, "kept", namespace="default").data == {"value": "1"}
+    finally:
+        moved_away.stop()
+        assert processes_of(moved_away) == []
+        moved_away.paths.root.rename(own.paths.root)
 
 
 def test_stops_in_a_moment_and_stopping_twice_is_nothing(own: Twin) -> None:

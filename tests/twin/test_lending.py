@@ -2,8 +2,10 @@
 
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -198,3 +200,26 @@ def test_what_cannot_be_lent_stays_unready_and_says_why(twin: Twin, client: Clie
     assert statuses[0]["state"]["waiting"]["message"] == expected
     client.delete(Pod, "odd", namespace="default")
     eventually(lambda: all(loan.pod != "default/odd" for loan in loans(twin).values()))
+
+
+def test_a_stolen_port_is_left_to_the_thief(twin: Twin, client: Client) -> None:
+    keeper = Keeper(twin.paths)
+    before = loans(twin)["vc-controller-manager"].ports[11251]
+    with socket.socket() as thief:
+        thief.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        eventually(lambda: steal(keeper, thief, before), what="the thief is quicker than the keeper")
+        eventually(lambda: loans(twin)["vc-controller-manager"].ports.get(11251) not in (None, before), 30)
+        eventually(lambda: loans(twin)["vc-controller-manager"].ready, 30)
+
+
+def steal(keeper: Keeper, thief: socket.socket, port: int) -> bool:
+    """End the process and try to take its port before it is started again."""
+    if pid := keeper.processes()["vc-controller-manager"].pid:
+        os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 0.2
+    while time.monotonic() < deadline:
+        with suppress(OSError):
+            thief.bind(("127.0.0.1", port))
+            thief.listen()
+            return True
+    return False
