@@ -29,30 +29,30 @@ class Gpu:
     name: str
     product: str
     memory: str
-    source: str = ""
+    source: str
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server with GPUs, as the maker sells it.
+    """A server with GPUs, or the board of one.
 
     Attributes:
         name: The name in documents, such as `dgx-h100`.
-        cpu: Logical cores, as the kubelet counts them.
-        memory: Memory as a Kubernetes quantity.
         gpu: Name of its GPU model.
         gpus: GPUs per server.
-        architecture: As in the label `kubernetes.io/arch`.
         source: Where these facts were read.
+        cpu: Logical cores, as the kubelet counts them; None for a board (HGX), whose host is the maker's.
+        memory: Installed memory as a Kubernetes quantity; None for a board.
+        architecture: As in the label `kubernetes.io/arch`.
     """
 
     name: str
-    cpu: int
-    memory: str
     gpu: str
     gpus: int
-    architecture: Literal["amd64", "arm64"]
-    source: str = ""
+    source: str
+    cpu: int | None = None
+    memory: str | None = None
+    architecture: Literal["amd64", "arm64"] = "amd64"
 
 
 @dataclass(frozen=True, slots=True)

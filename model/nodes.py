@@ -86,13 +86,24 @@ def machine(pool: Pool) -> Machine:
         return Machine(shape.cpu, shape.memory, shape.architecture, gpu, shape.gpu.count)
     if pool.server is None or (server := catalog.servers().get(pool.server)) is None:
         raise Unanswerable
-    return Machine(
-        Quantity.parse(server.cpu),
-        Quantity.parse(server.memory),
-        server.architecture,
-        catalog.gpus()[server.gpu],
-        server.gpus,
-    )
+    cpu = pool.host.cpu if pool.host is not None else None
+    memory = pool.host.memory if pool.host is not None else None
+    if cpu is None and server.cpu is not None:
+        cpu = Quantity.parse(server.cpu)
+    if memory is None and server.memory is not None:
+        memory = Quantity.parse(server.memory)
+    if cpu is None or memory is None:
+        raise Unanswerable
+    return Machine(cpu, _seen(memory), server.architecture, catalog.gpus()[server.gpu], server.gpus)
+
+
+def _seen(installed: Quantity) -> Quantity:
+    """What the operating system sees of the installed memory.
+
+    Linux keeps 64 bytes to describe each page of 4 KiB (https://docs.kernel.org/mm/vmemmap_dedup.html), which is 1/64;
+    what firmware keeps on top is small beside it. An explicit shape says what is seen, a data sheet what is installed.
+    """
+    return Quantity.parse(f"{int(installed.value * 63 / 64 // KIBIBYTE)}Ki")
 
 
 def replicas(pool: Pool) -> int:

@@ -67,6 +67,15 @@ def _effect(value: str) -> str:
     return effect
 
 
+class Host(Declared):
+    """The host around a server's GPUs."""
+
+    cpu: Cpu | None = None
+    """Cores of the machine (logical, as the kubelet counts them)."""
+    memory: Memory | None = None
+    """Memory that is installed."""
+
+
 class Taint(Declared):
     """A taint that the nodes of the pool carry. Every node agent that must reach them tolerates it."""
 
@@ -92,6 +101,8 @@ class Pool(Declared):
 
     server: Annotated[str, one_of(catalog.servers)] | None = None
     """A server of the catalogue, such as `dgx-h100`."""
+    host: Host | None = None
+    """The host of the server, where the catalogue knows only the board (`hgx-b200`) or this one has more memory."""
     shape: Shape | None = None
     """An explicit shape."""
     size: Count
@@ -146,7 +157,7 @@ def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with each pool by itself."""
     if not env.pools:
         yield Problem(("pools",), {}, "there must be at least one pool")
-    yield from each(("pools",), env.pools, env, _name, _kind, _gpus, _size, _sharing, _pods, _labels, _taints)
+    yield from each(("pools",), env.pools, env, _name, _kind, _host, _gpus, _size, _sharing, _pods, _labels, _taints)
 
 
 def references(env: "Environment") -> Iterator[Problem]:
@@ -167,6 +178,23 @@ def _kind(it: Subject[Pool]) -> Iterator[Problem]:
         yield Problem((*it.at, "shape"), "shape", "server says already what the nodes are", "one of server, shape")
     if pool.server is not None and pool.server not in catalog.servers():
         yield _unknown((*it.at, "server"), pool.server, "server", catalog.servers())
+
+
+def _host(it: Subject[Pool]) -> Iterator[Problem]:
+    server, host, at = it.value.server, it.value.host, (*it.at, "host")
+    if server is None:
+        if host is not None and not lost(host):
+            yield Problem(
+                at, "host", "belongs to a server; a shape says itself what the machine has", fix="leave out host"
+            )
+        return
+    known = catalog.servers().get(server)
+    if known is None:
+        return
+    for key in ("cpu", "memory"):
+        if getattr(known, key) is None and (host is None or getattr(host, key) is None):
+            message = f"{server} is a board, and makers build different hosts around it: say what this one has"
+            yield Problem((*at, key), ABSENT, message, fix=f"host: {{{key}: …}}")
 
 
 def _gpus(it: Subject[Pool]) -> Iterator[Problem]:

@@ -14,15 +14,18 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
+KIBIBYTE = Decimal(1024)
+MEBIBYTE = Decimal(1024) ** 2
+
 _BINARY = {f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", start=1)}
 _DECIMAL = {"n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), "": Decimal(1)} | {
     letter: Decimal(1000) ** power for power, letter in enumerate("kMGTPE", start=1)
 }
 _SUFFIXES = _BINARY | _DECIMAL
-_GRAMMAR = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?P<suffix>[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3}|)")
-
-KIBIBYTE = Decimal(1024)
-MEBIBYTE = Decimal(1024) ** 2
+_NUMBER, _SUFFIX = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", r"[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3}|"
+_GRAMMAR = re.compile(f"({_NUMBER})({_SUFFIX})")
+_LARGEST = Decimal(2**63 - 1)
+"""The API server caps what is larger (quantity.go, maxAllowed)."""
 
 
 class QuantityError(ValueError):
@@ -49,17 +52,18 @@ class Quantity:
             QuantityError: The text is none. Floats and booleans never are: YAML would already have rounded them.
         """
         if isinstance(written, bool) or not isinstance(written, (str, int)):
-            raise QuantityError(f"{written!r} is not a quantity; write it as text or as a whole number")
+            raise QuantityError("is not a quantity; write it as text or as a whole number")
         text = str(written)
         match = _GRAMMAR.fullmatch(text)
         if match is None:
             raise QuantityError(_explain(text))
-        suffix = match["suffix"]
+        number, suffix = match.groups()
         with localcontext(prec=60):
             unit = _SUFFIXES.get(suffix)
-            if unit is None:
-                unit = Decimal(f"1{suffix}")
-            return cls(Decimal(match["number"]) * unit, text)
+            value = Decimal(number) * (Decimal(f"1{suffix}") if unit is None else unit)
+        if value > _LARGEST:
+            raise QuantityError("is more than Kubernetes can hold (2^63-1)")
+        return cls(value, text)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Quantity) and self.value == other.value
@@ -81,7 +85,7 @@ class Quantity:
             try:
                 return cls.parse(value)
             except QuantityError as error:
-                raise PydanticCustomError("quantity", "{reason}", {"reason": str(error)}) from None
+                raise PydanticCustomError("rule", "{reason}", {"reason": str(error)}) from None
 
         return core_schema.no_info_plain_validator_function(
             read, serialization=core_schema.plain_serializer_function_ser_schema(str)
@@ -92,40 +96,40 @@ class Quantity:
         cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         return {
-            "anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": f"^(?:{_json_pattern()})$"}],
+            "anyOf": [
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": f"^(?:{_NUMBER})(?:{_SUFFIX})$"},
+            ],
             "description": "A Kubernetes quantity such as 8, 500m, 512Gi.",
         }
 
 
-def _json_pattern() -> str:
-    return _GRAMMAR.pattern.replace("?P<number>", "?:").replace("?P<suffix>", "?:")
-
-
 def _explain(text: str) -> str:
     if text.startswith("-"):
-        return f"{text} is negative; a quantity must be >= 0"
-    stripped = text.replace(" ", "")
+        return "must be >= 0"
+    plain = text.replace(" ", "").removeprefix("+")
     meant = None
-    if re.fullmatch(r"[0-9.]+[KMGTPE]i?B", stripped):
-        meant = stripped[:-1].replace("K", "k") if "i" not in stripped else stripped[:-1]
-    elif re.fullmatch(r"[0-9.]+K", stripped):
-        meant = stripped[:-1] + "k"
-    elif stripped != text and _GRAMMAR.fullmatch(stripped):
-        meant = stripped
-    hint = f"; did you mean {meant}?" if meant else "; examples: 8, 500m, 512Gi"
-    return f"{text!r} is not a quantity{hint}"
+    if re.fullmatch(r"[0-9.]+[kKMGTPE]i?B", plain):
+        plain = plain[:-1]
+    if re.fullmatch(r"[0-9.]+K", plain):
+        plain = plain[:-1] + "k"
+    if plain != text and _GRAMMAR.fullmatch(plain):
+        meant = plain
+    return f"is not a quantity{f'; did you mean {meant}?' if meant else ', such as 8, 500m or 512Gi'}"
 
 
 def _memory(quantity: Quantity) -> Quantity:
     if quantity.value < MEBIBYTE:
-        meant = f"; did you mean {quantity.text[:-1]}Mi?" if quantity.text.endswith("m") else ""
-        raise PydanticCustomError("quantity", "{reason}", {"reason": f"{quantity} is less than 1Mi of memory{meant}"})
+        fix = f"{quantity.text[:-1]}Mi" if quantity.text.endswith("m") else None
+        context = {"reason": "is less than 1Mi of memory", "allowed": "1Mi or more", "fix": fix}
+        raise PydanticCustomError("rule", "{reason}", context)
     return quantity
 
 
 def _cpu(quantity: Quantity) -> Quantity:
-    if (quantity.value * 1000) % 1:
-        raise PydanticCustomError("quantity", "{reason}", {"reason": f"{quantity} is finer than 1m of a core"})
+    if quantity.value.quantize(Decimal("0.001")) != quantity.value:
+        context = {"reason": "is finer than 1m, a thousandth of a core", "allowed": "whole millicores"}
+        raise PydanticCustomError("rule", "{reason}", context)
     return quantity
 
 
@@ -135,14 +139,11 @@ Cpu = Annotated[Quantity, AfterValidator(_cpu)]
 Memory = Annotated[Quantity, AfterValidator(_memory)]
 """Bytes, at least 1Mi (below that it is nearly always a mistyped suffix)."""
 
-GIBIBYTE = Decimal(1024) ** 3
-
 
 def written(resource: str, amount: Decimal) -> str:
     """An amount in base units as a quantity: `4128Gi`, `223.37`, `32`."""
-    if resource in ("memory", "ephemeral-storage") and amount % 1 == 0:
-        for suffix in ("Ei", "Pi", "Ti", "Gi", "Mi", "Ki"):
-            if amount and amount % _BINARY[suffix] == 0:
+    if resource in ("memory", "ephemeral-storage") and amount and amount % 1 == 0:
+        for suffix in reversed(_BINARY):
+            if amount % _BINARY[suffix] == 0:
                 return f"{int(amount / _BINARY[suffix])}{suffix}"
-        return str(int(amount))
     return f"{amount.normalize():f}"

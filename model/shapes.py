@@ -134,7 +134,7 @@ def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
         allowed = context["expected"].replace("'", "").replace(" or ", ", ")
         meant = nearest(str(value), allowed.split(", "))
         return Problem(path, value, "is not one of the allowed values", allowed, meant)
-    if "allowed" in context or "fix" in context or kind in ("quantity", "rule"):
+    if "allowed" in context or "fix" in context or kind == "rule":
         return Problem(path, value, context["reason"], context.get("allowed"), context.get("fix"))
     message, allowed = _EXPECTED.get(kind, ("is not what belongs here", None))
     if kind in ("int_type", "int_from_float", "int_parsing") and isinstance(value, str) and value.strip().isdecimal():

@@ -89,7 +89,7 @@ def environment(*changes: Change) -> Environment:
 
 
 Steps = str | tuple[str | int, ...]
-"""A place in a document: dotted (`pools.train.size`, `pools.train.taints.0`), or a tuple where a key has dots itself."""
+"""A place in a document: dotted (`pools.train.taints.0`), or a tuple where a key has dots itself."""
 
 
 def _holder(value: Any, path: Steps) -> tuple[Any, Any]:
