@@ -81,6 +81,11 @@ class Keeper:
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
+        # Kept, as making one costs more than a call. Connections are not: the keeper may be another one by then.
+        transport = httpx2.HTTPTransport(
+            uds=str(paths.keeper_socket), verify=False, limits=httpx2.Limits(max_keepalive_connections=0)
+        )
+        self._client = httpx2.Client(transport=transport)
 
     @property
     def pidfile(self) -> Path:
@@ -212,13 +217,12 @@ class Keeper:
         self._call("shutdown")
 
     def _call(self, method: str, *arguments: Any, limit: float = CALL_LIMIT) -> Any:
-        transport = httpx2.HTTPTransport(uds=str(self._paths.keeper_socket))
-        with httpx2.Client(transport=transport, timeout=limit) as client:
-            response = client.post(
-                "http://keeper/RPC2",
-                content=xmlrpc.client.dumps(arguments, f"supervisor.{method}"),
-                headers={"content-type": "text/xml"},
-            )
+        response = self._client.post(
+            "http://keeper/RPC2",
+            content=xmlrpc.client.dumps(arguments, f"supervisor.{method}"),
+            headers={"content-type": "text/xml"},
+            timeout=limit,
+        )
         response.raise_for_status()
         (value,), _ = xmlrpc.client.loads(response.text)
         return value

@@ -25,7 +25,7 @@ from twin import control_plane, files, gateway, images, loans, mounts, pki, pods
 from twin.borrower import STARTING, Borrower, endpoint, free_name
 from twin.client import connect_async
 from twin.errors import TwinError, tail
-from twin.keeper import Keeper, Program
+from twin.keeper import Keeper, Process, Program
 from twin.loans import Loan, LoanRefusedError, NotYetError
 from twin.paths import Paths
 from twin.scripts import SCRIPTS
@@ -54,6 +54,7 @@ class Lender:
         self._tasks: set[asyncio.Task[None]] = set()
         self._finished: set[str] = set()
         self._listed = False
+        self._seen: tuple[dict[str, Process], float] = ({}, 0.0)
 
     async def run(self) -> None:
         """Lend until the process is ended."""
@@ -162,7 +163,7 @@ class Lender:
         if borrower.loan is None:
             await self._start(borrower, container, directory)
             return
-        process = (await self._keep(self._keeper.processes)).get(borrower.name)
+        process = (await self._processes()).get(borrower.name)
         if process is None:
             borrower.loan = None  # the keeper forgot it: begin again
             return
@@ -287,6 +288,13 @@ class Lender:
             return "pods are not listed yet"
         starting = [b.name for b in self._borrowers.values() if not b.ready and b.problem == STARTING]
         return ", ".join(starting)
+
+    async def _processes(self) -> dict[str, Process]:
+        seen, when = self._seen
+        if time.monotonic() - when > PAUSE_UNREADY / 2:
+            seen = await self._keep(self._keeper.processes)
+            self._seen = seen, time.monotonic()
+        return seen
 
     async def _keep(self, call: Any, *arguments: Any) -> Any:
         # One call at a time: adding and removing programs read the keeper's whole configuration again.

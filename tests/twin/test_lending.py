@@ -182,12 +182,14 @@ def test_it_acts_with_the_rights_of_its_own_service_account(twin: Twin, client: 
 
 def test_a_lender_that_dies_starts_over_and_ends_up_the_same(twin: Twin, client: Client) -> None:
     keeper = Keeper(twin.paths)
-    lender = keeper.processes()["lender"].pid
+    lender, scheduler = (keeper.processes()[name].pid for name in ("lender", "vc-scheduler"))
     assert lender
     os.kill(lender, signal.SIGKILL)
-    eventually(lambda: keeper.processes()["lender"].pid not in (None, lender))
+    eventually(
+        lambda: "vc-scheduler" in (now := keeper.processes()) and now["vc-scheduler"].pid not in (None, scheduler)
+    )
     eventually(lambda: len(loans(twin)) == 3 and all(loan.ready for loan in loans(twin).values()), 30)
-    assert is_ready(pod_of(client, "volcano-scheduler"))
+    eventually(lambda: is_ready(pod_of(client, "volcano-scheduler")))
 
 
 def test_what_cannot_be_lent_stays_unready_and_says_why(twin: Twin, client: Client) -> None:
