@@ -1,28 +1,24 @@
 """`destroy`: takes down what `up` made, and says what stays."""
 
-from typing import Annotated
-
-import typer
-
 from . import environments
 from .output import console
+from .upping import InTwin, Yes, place_of, require_consent
 
 
-def destroy(
-    environment: environments.Name = "twin",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask. The twin never asks.")] = False,
-) -> None:
+def destroy(environment: environments.Name = "twin", twin: InTwin = False, yes: Yes = False) -> None:
     """Take down what `up` made: workloads, queues, operators, in this order.
 
     What holds people's work stays: custom resource definitions with their objects, the scheduler's own queues.
     The next `up` adopts them again.
     """
-    from .upping import engine_for, require_consent
+    from . import rendering
 
-    place = engine_for(environment)
+    place = place_of(environment, rendering.load(environment), twin=twin)
     if not place.of_twin:
         require_consent("destroy", yes)
-    arguments = ["--yes"] if place.of_twin or yes else []
-    place.engine.run("destroy", "--stack", environment, *arguments)
+    place.run("destroy", *(["--yes", "--skip-preview"] if place.of_twin else ["--yes"] if yes else []))
+    console.print(
+        "Custom resource definitions with their objects, and the scheduler's own queues, stay: work lives there."
+    )
     if place.of_twin:
         console.print("The twin's control plane still runs: ./gangline twin stop ends it.")

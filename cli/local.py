@@ -2,20 +2,27 @@
 
 from pathlib import Path
 
+import yaml
+
+from model import document
 from model.environment import Environment
 from model.nodes import node_offers
 from twin import host, tools
 from twin.cluster import Twin
 from twin.paths import CONTEXT
 
-from . import recovery
+from . import environments, recovery
 from .engine import Engine
 from .environments import ROOT
 from .output import console
 
 STATE = ROOT / ".twin"
-SOURCES = ("volcano-chart", "kuberay-operator", "node-feature-discovery")
-"""Upstream charts and manifests that the environment `twin` names as `.twin/sources/<name>`."""
+SOURCES = {
+    "volcano": "volcano-chart",
+    "kuberay": "kuberay-operator",
+    "node-feature-discovery": "node-feature-discovery",
+}
+"""Upstream charts and manifests by product. The twin keeps them in `.twin/sources/<name>`."""
 
 
 def lives_in_twin(environment: Environment) -> bool:
@@ -31,9 +38,26 @@ def programs() -> dict[str, Path]:
     """
     with tools.shown_on(console) as progress:
         found = tools.ensure(progress=progress)
-        for name in SOURCES:
+        for name in SOURCES.values():
             tools.materialise(name, STATE / "sources", progress)
         return found | {folder.name: folder / host.NAME for folder in host.folders_for_path(found["pulumi"], progress)}
+
+
+def borrowed_config(name: str) -> Path:
+    """Write the stack file of an environment that was written for another cluster, as the twin needs it.
+
+    It has the same document but for the kubeconfig context and the sources of upstream releases, and none of the
+    other settings: a secrets provider or a region is the real cluster's. The environment's own file stays as it is.
+    """
+    value = dict(document.read(environments.file(name)).value)
+    value["cluster"] = value["cluster"] | {"context": CONTEXT}
+    lent = {product: {"source": f".twin/sources/{source}"} for product, source in SOURCES.items()}
+    value["releases"] = (value.get("releases") or {}) | lent
+    config = {"pulumi:disable-default-providers": ["kubernetes"], document.KEY: value}
+    file = STATE / "stacks" / f"Pulumi.{name}.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(yaml.safe_dump({"config": config}, sort_keys=False))
+    return file
 
 
 def twin() -> Twin:
@@ -45,23 +69,27 @@ def twin() -> Twin:
 
 
 def ready(stack: str, environment: Environment) -> Engine:
-    """Start the twin with the nodes of a document, and give the engine that works on it.
+    """Start the twin, unless it runs, give it the nodes of a document, and give the engine that works on it.
 
     A lock or a half-made release that a killed run of this checkout left behind is cleared.
     """
-    local = start(environment)
+    local = Twin(STATE, programs())
+    _start(local, environment)
     engine = Engine.of_twin(local.environment())
-    recovery.recover(engine, stack, local.client())
+    saved = local.paths.pulumi_state / ".pulumi" / "stacks" / "gangline" / f"{stack}.json"
+    if saved.exists():
+        recovery.recover(engine, stack, local.client())
+    else:
+        engine.read("stack", "init", "--stack", stack)
     return engine
 
 
-def start(environment: Environment) -> Twin:
-    """Start the twin, unless it runs, and give it the nodes of a document."""
-    local = Twin(STATE, programs())
+def _start(local: Twin, environment: Environment) -> None:
     started = local.start(lambda line: console.print(f"[dim]twin: {line}[/]"))
     for note in started.notes:
         console.print(f"twin: {note}")
     changes = local.apply_nodes(node_offers(environment))
     state = "runs already" if started.already else f"started in {started.seconds:.1f} s"
-    console.print(f"twin: {state}; nodes: {changes}")
-    return local
+    counts = {"created": changes.created, "updated": changes.updated, "deleted": changes.deleted}
+    changed = ", ".join(f"{len(names)} {what}" for what, names in counts.items() if names) or "as the document says"
+    console.print(f"twin: {state}; nodes {changed}")

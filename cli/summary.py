@@ -17,6 +17,7 @@ from rich.table import Table
 from model import nodes, queues, topology
 from model.environment import Environment
 from model.quantities import Quantity
+from twin.paths import CONTEXT
 
 from .output import console
 from .tables import table
@@ -28,16 +29,22 @@ Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "que
 UNITS = (("Ti", 40), ("Gi", 30), ("Mi", 20))
 
 
-def show(environment: Environment, settings: Mapping[str, str]) -> None:
-    """Print pools, queues with their deserved and used amounts, and where each Ray cluster stands."""
-    client = _client(environment, settings)
+def show(environment: Environment, settings: Mapping[str, str], *, of_twin: bool) -> None:
+    """Print pools, queues with their deserved and used amounts, and where each Ray cluster stands.
+
+    Args:
+        environment: The document that was brought up.
+        settings: The process environment of the engine that did it.
+        of_twin: Whether that was on the twin.
+    """
+    client = _client(settings, CONTEXT if of_twin else environment.cluster.context)
     found = list(client.list(Node))
     console.print()
     console.print(_pools(environment, found))
     console.print(_queues(environment, client))
     if environment.ray.clusters:
         console.print(_ray(environment, client, found))
-    console.print(_next_steps(environment))
+    console.print(_next_steps(environment, of_twin=of_twin))
 
 
 def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> None:
@@ -56,9 +63,9 @@ def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> Non
     console.print(grid)
 
 
-def _client(environment: Environment, settings: Mapping[str, str]) -> Client:
+def _client(settings: Mapping[str, str], context: str) -> Client:
     config = KubeConfig.from_file(settings["KUBECONFIG"]) if "KUBECONFIG" in settings else KubeConfig.from_env()
-    return Client(config=config.get(environment.cluster.context))
+    return Client(config=config.get(context))
 
 
 def _pools(environment: Environment, found: Sequence[NodeModel]) -> Table:
@@ -117,16 +124,18 @@ def _ray(environment: Environment, client: Client, found: Sequence[NodeModel]) -
     return grid
 
 
-def _next_steps(environment: Environment) -> Table:
+def _next_steps(environment: Environment, *, of_twin: bool) -> Table:
     grid = Table(box=None, show_header=False, pad_edge=False, title="Where to look next", title_justify="left")
     grid.add_column(no_wrap=True)
     grid.add_column(style="dim")
-    grid.add_row('eval "$(./gangline twin env)"', "then kubectl and plain pulumi speak to the twin")
+    if of_twin:
+        grid.add_row('eval "$(./gangline twin env)"', "then kubectl and plain pulumi speak to the twin")
     grid.add_row("kubectl get queues,hypernodes", "what the scheduler knows")
     for name, cluster in environment.ray.clusters.items():
         grid.add_row(f"kubectl -n {cluster.namespace} get raycluster {name} -o wide", "the Ray cluster")
-    grid.add_row("./gangline twin status", "processes, memory, and what is simulated")
-    grid.add_row("./gangline destroy", "takes it all down")
+    if of_twin:
+        grid.add_row("./gangline twin status", "processes, memory, and what is simulated")
+        grid.add_row("./gangline destroy", "takes it all down")
     return grid
 
 

@@ -20,7 +20,7 @@ def start(environment: environments.Name = "twin") -> None:
     """Start the control plane with the nodes that an environment's document describes. Does nothing when it runs."""
     from . import local, rendering
 
-    local.start(rendering.load(environment))
+    local.ready(environment, rendering.load(environment))
 
 
 @app.command()

@@ -2,13 +2,21 @@
 
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from model.environment import Environment
+
 from . import environments
 from .engine import POLICIES, Engine
 from .refusals import RefusedError
+
+InTwin = Annotated[
+    bool, typer.Option("--twin", help="On the twin of this checkout, whatever cluster the document names.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before changing anything. The twin never asks.")]
 
 
 @dataclass(frozen=True)
@@ -16,54 +24,72 @@ class Place:
     """Where an environment is brought up.
 
     Attributes:
+        stack: The stack's name, which is the environment's.
         engine: The Pulumi engine that does it.
         of_twin: Whether that is the local twin, where nothing needs consent.
+        config: The stack file, where it is not the usual one.
     """
 
+    stack: str
     engine: Engine
     of_twin: bool
+    config: Path | None = None
+
+    def run(self, command: str, *arguments: str) -> None:
+        """Run a Pulumi command on the stack.
+
+        Raises:
+            RefusedError: It failed; what is wrong is on the screen already.
+        """
+        config = ["--config-file", str(self.config)] if self.config else []
+        self.engine.run(command, "--stack", self.stack, *config, *arguments)
 
 
 def up(
     environment: environments.Name = "twin",
+    twin: InTwin = False,
     preview: Annotated[bool, typer.Option("--preview", help="Show what would change, and change nothing.")] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask before changing anything. The twin never asks.")
-    ] = False,
+    yes: Yes = False,
 ) -> None:
     """Bring an environment up: check, render and judge it, then let the Pulumi engine do it.
 
     The environment `twin` needs nothing but this machine: its tools are fetched or built, a control plane with
-    simulated GPU nodes is started, and the very same program runs on it. Other environments use your own pulumi,
-    login and credentials.
+    simulated GPU nodes is started, and the very same program runs on it. `--twin` does that with any environment.
+    Without it, other environments use your own pulumi, login and credentials.
     """
-    from . import rendering
+    from . import rendering, summary
 
     loaded = rendering.load(environment)
     rendering.show_document(environment, loaded)
     rendering.show_rehearsal(environment, loaded, brief=True)
-    place = engine_for(environment)
+    place = place_of(environment, loaded, twin=twin)
     if preview:
-        place.engine.run("preview", "--diff", "--stack", environment, "--policy-pack", POLICIES)
+        place.run("preview", "--diff", "--policy-pack", POLICIES)
         return
     if place.of_twin:
-        place.engine.run("up", "--yes", "--skip-preview", "--stack", environment, "--policy-pack", POLICIES)
+        # The rehearsal has already been shown and judged, and nobody is asked: a second look would cost half the time.
+        place.run("up", "--policy-pack", POLICIES, "--yes", "--skip-preview")
     else:
         require_consent("up", yes)
-        place.engine.run("up", *(["--yes"] if yes else []), "--stack", environment, "--policy-pack", POLICIES)
-    from . import summary
-
-    summary.show(loaded, place.engine.settings)
+        place.run("up", "--policy-pack", POLICIES, *(["--yes"] if yes else []))
+    summary.show(loaded, place.engine.settings, of_twin=place.of_twin)
 
 
-def engine_for(environment: str) -> Place:
-    """Give the place of an environment, made ready: for one that lives in the twin, the twin is started."""
-    from . import local, rendering
+def place_of(name: str, environment: Environment, *, twin: bool) -> Place:
+    """Give the place of an environment, made ready: for one that lives in the twin, the twin is started.
 
-    loaded = rendering.load(environment)
-    if local.lives_in_twin(loaded):
-        return Place(local.ready(environment, loaded), of_twin=True)
-    return Place(Engine.of_user(), of_twin=False)
+    Args:
+        name: The environment's name.
+        environment: Its checked document.
+        twin: Whether it was asked to live in the twin.
+    """
+    from . import local
+
+    if local.lives_in_twin(environment):
+        return Place(name, local.ready(name, environment), of_twin=True)
+    if twin:
+        return Place(name, local.ready(name, environment), of_twin=True, config=local.borrowed_config(name))
+    return Place(name, Engine.of_user(), of_twin=False)
 
 
 def require_consent(command: str, yes: bool) -> None:
@@ -75,5 +101,5 @@ def require_consent(command: str, yes: bool) -> None:
     if not yes and not sys.stdin.isatty():
         raise RefusedError(
             f"{command}: would ask before changing anything, but there is no terminal\n"
-            "  fix: --yes, or --preview to look only"
+            "  fix: --yes, or ./gangline up ENV --preview to look only"
         )

@@ -35,11 +35,6 @@ class Topology(Declared):
     """Names of the levels of `racks` from the widest to the closest, such as [spine, rack]; [rack] when left out."""
 
 
-DISCOVERY_INTERVAL = "10s"
-"""How often Volcano looks for new domains. It looks once when it starts, which is before its own webhook answers and
-lets HyperNodes be made, and its own default for the next look is an hour later."""
-
-
 @dataclass(frozen=True)
 class Level:
     """A level of the topology.
@@ -169,7 +164,7 @@ def discovery(env: "Environment") -> dict[str, Any] | None:
         return None
     labels = [{"nodeLabel": label} for label in (*env.topology.labels, HOSTNAME)]
     config = {"networkTopologyTypes": {DISCOVERY_TYPE: labels}}
-    return {"source": "label", "enabled": True, "interval": DISCOVERY_INTERVAL, "config": config}
+    return {"source": "label", "enabled": True, "config": config}
 
 
 def values(env: "Environment") -> Iterator[Problem]:

@@ -17,11 +17,14 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
 from components.placement import tolerations
+from components.scheduling.known_topology import known_topology
 from model import nodes, ray, topology
 from model.environment import Environment
 from model.nodes import POOL_LABEL
 from model.pools import Size
 from model.ray import RayCluster as Declared
+from model.ray import Within
+from model.topology import Level
 
 WORKERS = "workers"
 """Name of the one worker group."""
@@ -61,6 +64,7 @@ class RayCluster(Component):
             spec=_spec(environment, declared),
             opts=pulumi.ResourceOptions(
                 parent=self,
+                hooks=_hooks(name, environment, declared),
                 replace_on_changes=["metadata.labels"],
                 # The name is given, so the new cluster cannot stand beside the old one.
                 delete_before_replace=True,
@@ -71,12 +75,24 @@ class RayCluster(Component):
         self.register_outputs({"pod_group": self.pod_group})
 
 
+def _hooks(name: str, environment: Environment, cluster: Declared) -> pulumi.ResourceHookBinding | None:
+    if cluster.within is None:
+        return None
+    return pulumi.ResourceHookBinding(
+        before_create=[known_topology(name, environment, _level(environment, cluster.within))]
+    )
+
+
+def _level(environment: Environment, within: Within) -> Level:
+    return next(level for level in topology.levels(environment) if level.name == within.level)
+
+
 def _labels(environment: Environment, cluster: Declared) -> dict[str, str]:
     labels = {"volcano.sh/queue-name": cluster.queue}
     if cluster.priority:
         labels["ray.io/priority-class-name"] = cluster.priority
     if cluster.within:
-        level = next(level for level in topology.levels(environment) if level.name == cluster.within.level)
+        level = _level(environment, cluster.within)
         labels["volcano.sh/network-topology-mode"] = cluster.within.mode
         labels["volcano.sh/network-topology-highest-tier-allowed"] = str(level.tier)
     return labels

@@ -5,7 +5,7 @@ import tarfile
 from collections.abc import Mapping
 from pathlib import Path
 
-import httpx
+import httpx2 as httpx
 
 from twin.tools.cache import hash_file
 from twin.tools.errors import ToolError, storage_errors
