@@ -38,22 +38,39 @@ class Forecast:
 
     @property
     def pace(self) -> float:
-        """This machine's time over the measured time."""
-        return (self._taken + _PRIOR) / (self._measured + _PRIOR)
+        """This machine's time over the measured time, by the tools so far and by one that is overdue."""
+        taken, measured = self._taken + _PRIOR, self._measured + _PRIOR
+        if self._current:
+            tool, spent = self._current[0], self._spent
+            if spent > self._plan[tool] * taken / measured:
+                return (taken + spent) / (measured + self._plan[tool])
+        return taken / measured
+
+    @property
+    def _spent(self) -> float:
+        return time.monotonic() - self._current[1] if self._current else 0.0
+
+    def _rest(self, tool: str) -> float:
+        """Seconds left of the running tool; nothing when it is overdue."""
+        return max(0.0, self._plan[tool] * self.pace - self._spent)
 
     def share(self, tool: str) -> float:
         """How much of a running tool is done, between 0 and 0.99: a guess by time."""
         if not self._current or self._current[0] != tool:
             return 0.0
-        return min(0.99, (time.monotonic() - self._current[1]) / (self._plan[tool] * self.pace))
+        return min(0.99, self._spent / (self._plan[tool] * self.pace))
 
     def left(self) -> float:
         """Seconds left in all."""
-        rest = sum(self._open.values()) * self.pace
-        spent = time.monotonic() - self._current[1] if self._current else 0.0
-        if self._current:
-            spent = min(spent, self._plan[self._current[0]] * self.pace)
-        return rest - spent
+        running = self._current[0] if self._current else ""
+        rest = sum(span for tool, span in self._open.items() if tool != running) * self.pace
+        return rest + (self._rest(running) if running else 0.0)
+
+    def words(self) -> str:
+        """What is left, in words, and whether that can be believed."""
+        if self._current and not self._rest(self._current[0]):
+            return f"longer than usual; {duration(self.left())} or more left"
+        return f"about {duration(self.left())} left"
 
 
 def duration(seconds: float) -> str:
@@ -127,7 +144,7 @@ class Lines(Progress):
         if time.monotonic() - self._spoke >= _HEARTBEAT:
             share = f", {100 * done / total:.0f} %" if done is not None and total else ""
             spent = duration(time.monotonic() - self._since)
-            self._say(f"{tool}: {detail}{share}, {spent} so far; about {duration(self._forecast.left())} left in all")
+            self._say(f"{tool}: {detail}{share}, {spent} so far; {self._forecast.words()} in all")
 
     def finish(self, tool: str, how: str) -> None:
         """Say what is there."""
@@ -204,7 +221,7 @@ class Live(Progress):
             left = self._forecast.left()
             whole = self._bars.tasks[self._bars.task_ids.index(self._total)].total or 1.0
             done = max(0.0, whole - left / self._forecast.pace)
-            self._bars.update(self._total, completed=done, detail=f"about {duration(left)} left" if left > 1 else "")
+            self._bars.update(self._total, completed=done, detail=self._forecast.words() if left > 1 else "")
 
 
 def shown_on(console: Console) -> Progress:

@@ -192,8 +192,10 @@ def test_the_forecast_learns_from_this_machine(monkeypatch: pytest.MonkeyPatch) 
     forecast.begin("a")
     clock[0] = 60
     assert (forecast.left(), forecast.share("a")) == (660, 0.5)
-    clock[0] = 360  # three times as long as measured
-    assert forecast.left() == 600
+    assert forecast.words() == "about 11 min left"
+    clock[0] = 360  # three times as long as measured: the rest will be slow, too
+    assert forecast.left() == 1200
+    assert forecast.words() == "longer than usual; 20 min or more left"
     forecast.finish("a")
     assert forecast.pace == 2
     assert forecast.left() == 1200
@@ -220,7 +222,7 @@ def test_a_log_gets_plain_lines_and_a_sign_of_life(monkeypatch: pytest.MonkeyPat
         "missing: etcd, kwok; to build them takes about 3 min on two cores",
         "etcd: building",
         "etcd: 30 packages compiled, 30 s so far; about 2 min left in all",
-        "etcd: 60 packages compiled, 1 min so far; about 2 min left in all",
+        "etcd: 60 packages compiled, 1 min so far; longer than usual; 2 min or more left in all",
         "etcd: built in 74 s",
         "kwok: got by another run",
     ]
