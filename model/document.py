@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
 
-from . import cluster, pools, queues, racks, ray, reading, releases, shapes, tenants, topology
+from . import cluster, nodes, pools, queues, racks, ray, reading, releases, shapes, tenants, topology
 from .environment import Environment
 from .problems import ABSENT, NOTHING, DocumentError, Problem, answered, lost
 from .reading import Positions
@@ -27,9 +27,16 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         releases.values,
     ),
     # what one names of another,
-    (cluster.references, pools.references, racks.references, queues.references, tenants.references, ray.references),
+    (
+        cluster.references,
+        pools.references,
+        racks.references,
+        queues.references,
+        tenants.references,
+        ray.references,
+    ),
     # what must agree,
-    (queues.limits, tenants.limits, ray.limits),
+    (nodes.limits, queues.limits, tenants.limits, ray.limits),
     (queues.tree,),
     # and what there is room for.
     (queues.claims, ray.fits),

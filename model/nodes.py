@@ -3,7 +3,7 @@
 Components, the twin and every rule about fitting use these functions, so that they cannot disagree.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,8 +15,8 @@ from catalog import reader as catalog
 from . import racks, topology
 from .derived import derived
 from .pools import Pool, Taint
-from .problems import Unanswerable, known, lost, readable
-from .quantities import KIBIBYTE, MEBIBYTE, Quantity
+from .problems import Problem, Subject, Unanswerable, each, known, lost, readable
+from .quantities import KIBIBYTE, MEBIBYTE, Quantity, written
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -161,6 +161,28 @@ def kept_back(pool: Pool) -> tuple[Decimal, Decimal]:
     steps = ((0, 1000, 600), (1000, 2000, 100), (2000, 4000, 50), (4000, millicores, 25))
     kept = sum(max(0, min(end, millicores) - start) * share // 10_000 for start, end, share in steps)
     return Decimal(kept) / 1000, (255 + 11 * pool.max_pods + 100) * MEBIBYTE
+
+
+def limits(env: "Environment") -> Iterator[Problem]:
+    """Machines that are too small for what their kubelet keeps back."""
+    yield from each(("pools",), env.pools, env, _room)
+
+
+def _room(it: Subject[Pool]) -> Iterator[Problem]:
+    whole, (cpu, memory) = machine(it.value), kept_back(it.value)
+    for resource, has, kept in (("cpu", whole.cpu.value, cpu), ("memory", whole.memory.value, memory)):
+        if kept < has:
+            continue
+        left = f"a node has {written(resource, has)} of {resource}, its kubelet keeps back {written(resource, kept)}"
+        if it.value.reserved is not None:
+            at, value = (*it.at, "reserved", resource), getattr(it.value.reserved, resource).text
+            yield Problem(at, value, left, f"less than {written(resource, has)}")
+        elif it.value.shape is not None:
+            at, value = (*it.at, "shape", resource), getattr(it.value.shape, resource).text
+            yield Problem(at, value, left, f"more than {written(resource, kept)}")
+        else:
+            at = (*it.at, "host", resource)
+            yield Problem(at, written(resource, has), left, f"more than {written(resource, kept)}")
 
 
 @derived

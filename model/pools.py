@@ -1,7 +1,7 @@
 """Node pools: what kind of node, how many, and what marks them."""
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
@@ -98,6 +98,8 @@ class Pool(Declared):
     On an existing cluster each node of the pool must carry the label `gangline.dev/pool: <name>` (kubelet
     `--node-labels`); `labels` and `taints` state what else they carry.
     """
+
+    synonyms: ClassVar = {"nodes": "size", "count": "size", "replicas": "size", "instance": "server"}
 
     server: Annotated[str, one_of(catalog.servers)] | None = None
     """A server of the catalogue, such as `dgx-h100`."""

@@ -29,7 +29,11 @@ _LARGEST = Decimal(2**63 - 1)
 
 
 class QuantityError(ValueError):
-    """A text that is no quantity; the message says what is wrong and what was probably meant."""
+    """Something that is no quantity. `reason` says why, and what was probably meant."""
+
+    def __init__(self, written: object, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"{written!r} {reason}")
 
 
 @total_ordering
@@ -52,17 +56,17 @@ class Quantity:
             QuantityError: The text is none. Floats and booleans never are: YAML would already have rounded them.
         """
         if isinstance(written, bool) or not isinstance(written, (str, int)):
-            raise QuantityError("is not a quantity; write it as text or as a whole number")
+            raise QuantityError(written, "is not a quantity; write it as text or as a whole number")
         text = str(written)
         match = _GRAMMAR.fullmatch(text)
         if match is None:
-            raise QuantityError(_explain(text))
+            raise QuantityError(text, _explain(text))
         number, suffix = match.groups()
         with localcontext(prec=60):
             unit = _SUFFIXES.get(suffix)
             value = Decimal(number) * (Decimal(f"1{suffix}") if unit is None else unit)
         if value > _LARGEST:
-            raise QuantityError("is more than Kubernetes can hold (2^63-1)")
+            raise QuantityError(text, "is more than Kubernetes can hold (2^63-1)")
         return cls(value, text)
 
     def __eq__(self, other: object) -> bool:
@@ -85,7 +89,7 @@ class Quantity:
             try:
                 return cls.parse(value)
             except QuantityError as error:
-                raise PydanticCustomError("rule", "{reason}", {"reason": str(error)}) from None
+                raise PydanticCustomError("rule", "{reason}", {"reason": error.reason}) from None
 
         return core_schema.no_info_plain_validator_function(
             read, serialization=core_schema.plain_serializer_function_ser_schema(str)

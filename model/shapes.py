@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
@@ -105,7 +105,8 @@ class Reading:
             meant = shape.synonyms.get(str(key)) or nearest(str(key), absent) or nearest(str(key), known)
             message, fix = "there is no such key here", f"{meant}: …" if meant else None
             message += f"; did you mean {meant}?" if meant else ""
-        self.problems.append(Problem(path, str(key), message, ", ".join(known), fix))
+        words = _words(_annotation_at(self._shape, self._value, path[:-1]))
+        self.problems.append(Problem(path, str(key), message, ", ".join([*words, *known]), fix))
         if meant is not None and meant not in holder:
             holder[meant] = value
             self._respelt[(*path[:-1], meant)] = str(key)
@@ -214,6 +215,10 @@ def _keys(shape: type[Declared]) -> Iterator[str]:
 
 def _shape_at(shape: type[Declared], value: Any, path: Path) -> type[Declared]:
     """The shape of the mapping at a path."""
+    return _branch(_annotation_at(shape, value, path), _at(value, path))
+
+
+def _annotation_at(shape: type[Declared], value: Any, path: Path) -> Any:
     annotation: Any = shape
     for step in path:
         annotation = _branch(annotation, value)
@@ -223,7 +228,16 @@ def _shape_at(shape: type[Declared], value: Any, path: Path) -> type[Declared]:
         else:
             annotation = get_args(annotation)[1] if get_origin(annotation) is dict else get_args(annotation)[0]
         value = value[step]
-    return _branch(annotation, value)
+    return annotation
+
+
+def _words(annotation: Any) -> list[str]:
+    """The words that may stand in the place of a mapping, such as `none`."""
+    if get_origin(annotation) is Literal:
+        return [str(word) for word in get_args(annotation)]
+    if get_origin(annotation) in (Union, types.UnionType, Annotated):
+        return [word for member in get_args(annotation) for word in _words(member)]
+    return []
 
 
 def _branch(annotation: Any, value: Any) -> Any:
