@@ -40,7 +40,12 @@ def programs() -> dict[str, Path]:
         found = tools.ensure(progress=progress)
         for name in SOURCES.values():
             tools.materialise(name, STATE / "sources", progress)
-        return found | {folder.name: folder / host.NAME for folder in host.folders_for_path(found["pulumi"], progress)}
+        return found | _language_host(found["pulumi"], progress)
+
+
+def _language_host(pulumi: Path, progress: tools.Progress | None = None) -> dict[str, Path]:
+    """Give what the engine needs beside itself to run Python, where no official language host is."""
+    return {str(folder): folder / host.NAME for folder in host.folders_for_path(pulumi, progress)}
 
 
 def borrowed_config(name: str) -> Path:
@@ -62,10 +67,8 @@ def borrowed_config(name: str) -> Path:
 
 def twin() -> Twin:
     """Give the twin of this checkout as it is, running or not."""
-    here = {}
-    for tool in tools.load_tools().values():
-        here |= tools.status(tool).programs
-    return Twin(STATE, here)
+    here = tools.here()
+    return Twin(STATE, here | (_language_host(here["pulumi"]) if "pulumi" in here else {}))
 
 
 def ready(stack: str, environment: Environment) -> Engine:
