@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from twin.cluster import Twin
 
 Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
+RESOURCES = (nodes.GPU, "cpu", "memory")
 UNITS = (("Ti", 40), ("Gi", 30), ("Mi", 20))
 
 
@@ -82,29 +83,18 @@ def _pools(environment: Environment, found: Sequence[NodeModel]) -> Table:
 
 
 def _queues(environment: Environment, client: Client) -> Table:
-    grid = table(
-        "queue",
-        "state",
-        "GPUs deserved",
-        "GPUs used",
-        "cpu deserved",
-        "cpu used",
-        "memory deserved",
-        "memory used",
-    )
+    grid = table("queue", "state", "GPUs used/deserved", "cpu used/deserved", "memory used/deserved")
     live = {queue.metadata.name: queue for queue in client.list(Queue) if queue.metadata}
     for node in queues.flatten(environment):
         status = (live[node.path].get("status") or {}) if node.path in live else {}
         deserved, used = queues.resolved(node.queue.deserved), status.get("allocated") or {}
-        cells: list[str] = []
-        for resource in (nodes.GPU, "cpu", "memory"):
-            amount = deserved.get(resource)
-            cells += [
-                _amount(resource, amount.value if amount else None),
-                _amount(resource, _value(used.get(resource, "0"))),
-            ]
-        grid.add_row(node.path, status.get("state", "missing"), *cells)
+        amounts = [_of(resource, used.get(resource, "0"), deserved.get(resource)) for resource in RESOURCES]
+        grid.add_row(node.path, status.get("state", "missing"), *amounts)
     return grid
+
+
+def _of(resource: str, used: str, deserved: Quantity | None) -> str:
+    return f"{_amount(resource, _value(used))} / {_amount(resource, deserved.value) if deserved else '-'}"
 
 
 def _ray(environment: Environment, client: Client, found: Sequence[NodeModel]) -> Table:
@@ -160,12 +150,10 @@ def _value(text: str) -> Decimal:
     return Quantity.parse(text).value
 
 
-def _amount(resource: str, value: Decimal | None) -> str:
-    if value is None:
-        return "-"
-    if resource != "memory":
+def _amount(resource: str, value: Decimal) -> str:
+    if resource != "memory" or not value:
         return f"{value.normalize():f}"
     for unit, power in UNITS:
-        if value and value % (1 << power) == 0:
+        if value % (1 << power) == 0:
             return f"{value / (1 << power):f}{unit}"
     return f"{value / (1 << 30):.1f}Gi"

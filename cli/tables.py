@@ -7,5 +7,6 @@ def table(*titles: str) -> Table:
     """Give an empty table without lines: what is copied from the screen stays readable."""
     grid = Table(box=None, pad_edge=False, header_style="bold")
     for title in titles:
-        grid.add_column(title, overflow="fold")
+        # The first column holds names, which people copy.
+        grid.add_column(title, overflow="fold", no_wrap=title == titles[0])
     return grid

@@ -82,7 +82,8 @@ class Checkout:
 
 def _settings() -> Mapping[str, str]:
     """The environment of a person who has no Pulumi settings; the tool cache stays the usual one."""
-    return {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "KUBECONFIG"))}
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "KUBECONFIG"))}
+    return kept | {"COLUMNS": "200"}
 
 
 def copy_of_checkout(here: Path) -> Checkout:
