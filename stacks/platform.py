@@ -56,12 +56,12 @@ class Platform(Component):
     def _child(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self, providers=[self._kubernetes], depends_on=list(depends_on))
 
-    def _definitions(self, product: str, name: str) -> CustomResourceDefinitions:
+    def _definitions(self, product: str, name: str, *depends_on: pulumi.Resource) -> CustomResourceDefinitions:
         return CustomResourceDefinitions(
             f"{self._name}-{name}",
             upstream=upstream(self._environment, product),
             sources=self._sources,
-            opts=pulumi.ResourceOptions(parent=self, providers=[self._adopting]),
+            opts=pulumi.ResourceOptions(parent=self, providers=[self._adopting], depends_on=list(depends_on)),
         )
 
     def _devices(self) -> None:
@@ -109,13 +109,15 @@ class Platform(Component):
         return made
 
     def _ray_operator(self, scheduling: list[pulumi.Resource]) -> RayOperator:
-        definitions = self._definitions("kuberay", "ray-definitions")
+        # Late, since a file or bucket back end writes the whole state anew with every resource that is made, and these
+        # four are four fifths of it.
+        definitions = self._definitions("kuberay", "ray-definitions", *scheduling)
         return RayOperator(
             f"{self._name}-ray-operator",
             environment=self._environment,
             upstream=upstream(self._environment, "kuberay"),
             sources=self._sources,
-            opts=self._child(definitions, *scheduling),
+            opts=self._child(definitions),
         )
 
     def _tenants(self, after: list[pulumi.Resource]) -> dict[str, Tenant]:

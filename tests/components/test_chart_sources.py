@@ -158,7 +158,7 @@ def test_missing_source(tmp_path: Path, source: str, message: str) -> None:
         Sources(tmp_path).folder(thing(source))
 
 
-@pytest.mark.parametrize("content", [b"", b"no archive", archive()[:100]])
+@pytest.mark.parametrize("content", [b"", b"no archive", archive()[:100]], ids=["empty", "text", "half"])
 def test_half_an_archive_leaves_nothing_behind(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "thing.tgz").write_bytes(content)
     with pytest.raises(SourceError, match=r"thing.tgz is not a chart archive"):
