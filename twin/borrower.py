@@ -30,6 +30,7 @@ class Borrower:
         pid: Process id as last seen.
         token_until: When the token must be renewed, in seconds of the monotonic clock.
         over: Set when the pod is being deleted, or gone.
+        gone: Whether the pod is gone.
         reported: What its status was last set to.
     """
 
@@ -44,6 +45,7 @@ class Borrower:
     pid: int | None = None
     token_until: float = 0
     over: asyncio.Event = field(default_factory=asyncio.Event)
+    gone: bool = False
     reported: Facts | None = None
 
     @property
@@ -55,6 +57,11 @@ class Borrower:
     def pod_name(self) -> str:
         """Name of the pod."""
         return self.pod["metadata"]["name"]
+
+    def leave(self, *, gone: bool) -> None:
+        """Note that the pod is being deleted, or gone."""
+        self.gone = self.gone or gone
+        self.over.set()
 
     def facts(self) -> Facts:
         """Give what the pod's status is made from."""

@@ -81,7 +81,7 @@ class Lender:
                 present[seen["metadata"]["uid"]] = seen
         for uid, borrower in self._borrowers.items():
             if uid not in present:
-                borrower.over.set()
+                borrower.leave(gone=True)
         for pod in present.values():
             self._see(pod)
         self._listed = True
@@ -91,7 +91,7 @@ class Lender:
                 continue
             if event == "DELETED":
                 if borrower := self._borrowers.get(seen["metadata"]["uid"]):
-                    borrower.over.set()
+                    borrower.leave(gone=True)
             else:
                 self._see(seen)
 
@@ -112,7 +112,7 @@ class Lender:
             task.add_done_callback(self._tasks.discard)
         borrower.pod = pod
         if deleting:
-            borrower.over.set()
+            borrower.leave(gone=False)
 
     def _free_address(self, pod: dict[str, Any]) -> str:
         # Beside KWOK's 10.128.0.0/10. A pod that has an address keeps it.
@@ -143,11 +143,15 @@ class Lender:
                 await asyncio.wait_for(borrower.over.wait(), PAUSE_READY if borrower.ready else PAUSE_UNREADY)
         if borrower.loan:
             await self._keep(self._keeper.remove, borrower.name)
-        if borrower.finished is None:
-            with suppress(ApiError, httpx2.HTTPError):
-                await self._client.delete(Pod, borrower.pod_name, namespace=borrower.namespace, grace_period=0)
-        else:
+        if borrower.finished is not None:
             self._finished.add(uid)  # its stage deletes it, when somebody asks for that
+        while borrower.finished is None and not borrower.gone:
+            try:
+                await self._client.delete(Pod, borrower.pod_name, namespace=borrower.namespace, grace_period=0)
+                break
+            except (ApiError, httpx2.HTTPError) as error:
+                log.warning("%s: pod %s: %s", borrower.name, borrower.pod_name, error)
+                await asyncio.sleep(PAUSE_READY)
         shutil.rmtree(directory, ignore_errors=True)
         del self._borrowers[uid]
         log.info("%s: done with pod %s/%s", borrower.name, borrower.namespace, borrower.pod_name)

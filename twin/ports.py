@@ -2,6 +2,7 @@
 
 import random
 import socket
+import time
 from collections.abc import Iterable, Mapping
 
 # Below 32768, where Linux takes the ports of outgoing connections from: a port that `bind(0)` had
@@ -21,21 +22,27 @@ def is_free(port: int) -> bool:
     return True
 
 
-def choose(names: Iterable[str], kept: Mapping[str, int], taken: Iterable[int] = ()) -> dict[str, int]:
+def choose(
+    names: Iterable[str], kept: Mapping[str, int], taken: Iterable[int] = (), patience: float = 0
+) -> dict[str, int]:
     """Give each name a free port of its own, the kept one where that is still free.
 
     Args:
         names: What needs a port.
         kept: Ports of an earlier choice.
         taken: Ports not to choose.
+        patience: Seconds in which a kept port may become free: a killed process holds it until its last thread ends.
 
     Raises:
         OSError: There is no free port between 20000 and 30000.
     """
     used = set(taken)
     chosen: dict[str, int] = {}
+    deadline = time.monotonic() + patience
     for name in names:
         port = kept.get(name)
+        while port is not None and not is_free(port) and time.monotonic() < deadline:
+            time.sleep(0.05)
         if port is None or port in used or not is_free(port):
             port = _any_free(used)
         used.add(port)

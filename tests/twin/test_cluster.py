@@ -1,6 +1,7 @@
 """The life of a control plane: from nothing, again, killed, moved, stopped; real processes, a directory of its own."""
 
 import os
+import shutil
 import signal
 import socket
 import time
@@ -131,6 +132,20 @@ def test_stops_in_a_moment_and_stopping_twice_is_nothing(own: Twin) -> None:
     assert processes_of(own) == []
     assert not own.stop()
     assert not own.status().running
+
+
+def test_a_removed_state_directory_leaves_nothing_running(own: Twin, tmp_path: Path) -> None:
+    """What people do when something is stuck: `rm -r .twin`, while it runs."""
+    own.start()
+    own.paths.root.rename(tmp_path / "removed")
+    assert own.stop()
+    assert processes_of(own) == []
+    with pytest.raises(TwinError, match=r"run `\./gangline twin start`"):
+        own.apply_nodes([])
+    shutil.rmtree(own.paths.root)
+    (tmp_path / "removed").rename(own.paths.root)
+    with pytest.raises(TwinError, match=r"the twin does not answer .*: run `\./gangline twin start`"):
+        own.apply_nodes([])
 
 
 def test_a_process_that_cannot_start_is_named_with_the_end_of_its_log(own: Twin) -> None:
