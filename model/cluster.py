@@ -52,8 +52,8 @@ def _name(env: "Environment") -> Iterator[Problem]:
 def _kubernetes(env: "Environment") -> Iterator[Problem]:
     at, version = ("cluster", "kubernetes"), known(env.cluster.kubernetes)
     if not _MINOR.fullmatch(version):
-        minor = re.match(r"v?1\.[0-9]+", version)
-        fix = f'"{minor[0].lstrip("v")}"' if minor else None
+        minor = re.match(r"v?(1\.(?:0|[1-9][0-9]*))(?![0-9])", version)
+        fix = f'"{minor[1]}"' if minor else None
         yield Problem(at, version, "must be a minor version", 'such as "1.35"', fix)
 
 

@@ -30,6 +30,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
     (
         cluster.references,
         pools.references,
+        topology.references,
         racks.references,
         queues.references,
         tenants.references,

@@ -101,9 +101,14 @@ def largest(env: "Environment", pool_name: str, tier: int) -> int:
 
 
 def values(env: "Environment") -> Iterator[Problem]:
-    """What is wrong with the racks by themselves and with the trees they form."""
+    """What is wrong with the racks by themselves."""
     homes: dict[str, str] = {}
-    yield from each(_RACKS, env.topology.racks, env, _name, lambda it: _nodes(it, homes), _parent, _members)
+    yield from each(_RACKS, env.topology.racks, env, _name, lambda it: _nodes(it, homes), _parent)
+
+
+def trees(env: "Environment") -> Iterator[Problem]:
+    """What is wrong with the trees that the racks form."""
+    yield from each(_RACKS, env.topology.racks, env, _members)
     yield from answered(_circles, env)
     yield from answered(_depths, env)
 

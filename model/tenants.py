@@ -60,6 +60,17 @@ def by_namespace(env: "Environment") -> Mapping[str, str]:
 
 
 @derived
+def _contested(env: "Environment") -> frozenset[str]:
+    owners = by_namespace(env)
+    return frozenset(
+        namespace
+        for name, tenant in readable(env.tenants)
+        for namespace in (() if lost(tenant.namespaces) else tenant.namespaces)
+        if not lost(namespace) and owners[namespace] != name
+    )
+
+
+@derived
 def _all_readable(env: "Environment") -> bool:
     return not any(
         lost(tenant) or lost(tenant.namespaces) or any(lost(namespace) for namespace in tenant.namespaces)
@@ -71,10 +82,10 @@ def owner(env: "Environment", namespace: str) -> str | None:
     """The tenant that a namespace belongs to; None when it is nobody's.
 
     Raises:
-        Unanswerable: It may be one that could not be read.
+        Unanswerable: It may be one that could not be read, or two claim it.
     """
     found = by_namespace(env).get(namespace)
-    if found is None and not _all_readable(env):
+    if (found is None and not _all_readable(env)) or namespace in _contested(env):
         raise Unanswerable
     return found
 

@@ -169,7 +169,13 @@ def discovery(env: "Environment") -> dict[str, Any] | None:
 
 def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with the topology by itself."""
-    for rule in (_one_kind, _labels, _levels, racks.values):
+    for rule in (_one_kind, _labels, racks.values):
+        yield from answered(rule, env)
+
+
+def references(env: "Environment") -> Iterator[Problem]:
+    """What is wrong with the levels that racks form."""
+    for rule in (racks.trees, _levels):
         yield from answered(rule, env)
 
 

@@ -1,0 +1,87 @@
+"""The cluster itself, and which releases run on it."""
+
+import pytest
+
+from catalog import reader as catalog
+from model import releases
+from tests.model.documents import drop, environment, errors, only, put, warnings
+
+
+@pytest.mark.parametrize(
+    ("version", "fix"),
+    [("1.35.4", '"1.35"'), ("v1.35", '"1.35"'), ("35", None), ("latest", None), ("1.035", None), ("", None)],
+)
+def test_kubernetes_is_a_minor_version(version: str, fix: str | None):
+    path, problem = only(errors(put("cluster.kubernetes", version)))
+    assert path == "cluster.kubernetes"
+    assert problem.fix == fix
+
+
+def test_a_kubernetes_that_is_too_new_for_a_product_is_a_warning():
+    path, problem = only(warnings(put("cluster.kubernetes", "1.36")))
+    assert (path, problem.allowed) == ("cluster.kubernetes", "at most 1.35")
+    assert not warnings(put("cluster.kubernetes", "1.36"), put("releases.volcano.version", "1.16.0"))
+
+
+@pytest.mark.parametrize("name", ["Atlas", "a" * 64, "a.b", "", "-a"])
+def test_the_name_is_a_label(name: str):
+    assert list(errors(put("cluster.name", name))) == ["cluster.name"]
+
+
+def test_the_context_is_written_down():
+    assert list(errors(put("cluster.context", " "))) == ["cluster.context"]
+    assert list(errors(drop("cluster.context"))) == ["cluster.context"]
+
+
+def test_other_providers_are_not_there():
+    path, problem = only(errors(put("cluster.provider", "aws")))
+    assert (path, problem.allowed) == ("cluster.provider", "existing")
+
+
+def test_the_scheduler_is_volcano():
+    path, problem = only(errors(put("scheduler.kind", "volcan")))
+    assert (path, problem.allowed, problem.fix) == ("scheduler.kind", "volcano", "volcano")
+
+
+@pytest.mark.parametrize("version", ["v1.15.1", "1.15", "latest", "^1.15.0", "1.15.x", "", "1.15.1 "])
+def test_releases_are_exact(version: str):
+    assert list(errors(put("releases.volcano.version", version))) == ["releases.volcano.version"]
+
+
+@pytest.mark.parametrize("version", ["1.15.1", "1.16.0-alpha.1"])
+def test_exact_releases(version: str):
+    env = environment(put("releases.volcano.version", version))
+    assert releases.version(env, "volcano") == version
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["http://charts.example.com", "file:///srv", "/srv/charts", "~/charts", "", " charts", "ftp://x", "https://"],
+)
+def test_sources_that_are_none(source: str):
+    assert list(errors(put("releases.volcano.source", source))) == ["releases.volcano.source"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "https://charts.example.com/x",
+        "oci://registry.example.com/charts",
+        "charts/volcano.tgz",
+        "../charts/volcano",
+        ".twin/x",
+    ],
+)
+def test_sources_that_are(source: str):
+    assert releases.source(environment(put("releases.volcano.source", source)), "volcano") == source
+
+
+def test_what_is_not_overridden_comes_from_the_catalogue():
+    env = environment(drop("releases.volcano"))
+    assert releases.version(env, "kuberay") == catalog.releases()["kuberay"].version
+    assert releases.source(env, "kuberay") == catalog.releases()["kuberay"].repository
+
+
+def test_products_are_known():
+    path, problem = only(errors(put("releases.kube-ray", {"version": "1.6.2"})))
+    assert (path, problem.fix) == ("releases.kube-ray", "kuberay")

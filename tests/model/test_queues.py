@@ -1,0 +1,212 @@
+"""Queues: the rules by which Volcano's webhook refuses one, told before anything is created."""
+
+import pytest
+
+from model import queues
+from tests.model.documents import Change, drop, environment, errors, only, problems, put, warnings
+
+
+def _tree(tree: dict[str, object]) -> Change:
+    """A document whose only workloads are queues."""
+
+    def change(value: dict[str, object]) -> None:
+        value["queues"] = tree
+        value["tenants"], value["ray"] = {}, {}
+
+    return change
+
+
+GPU_LIMIT = {"gpu": 128, "nvidia.com/gpu.shared": 128}
+
+
+def test_the_tree_is_flattened_parents_first():
+    env = environment()
+    assert [(node.path, node.parent, node.leaf) for node in queues.flatten(env)] == [
+        ("research", "root", False),
+        ("research.llm", "research", True),
+        ("research.vision", "research", True),
+        ("production", "root", True),
+    ]
+    assert queues.leaves(env) == ["research.llm", "research.vision", "production"]
+    assert [node.path for node in queues.branch(env, "research.llm")] == ["research.llm", "research"]
+
+
+def test_gpu_is_short_for_the_resource_of_whole_gpus():
+    quota = environment().queues["research"].deserved
+    assert sorted(queues.resolved(quota)) == ["cpu", "memory", "nvidia.com/gpu"]
+
+
+@pytest.mark.parametrize(
+    ("queue", "path", "numbers"),
+    [
+        ({"deserved": {"gpu": 8}, "capability": {"gpu": 4}}, "deserved.gpu", ("8", "4")),
+        ({"deserved": {"memory": "4096Gi"}, "capability": {"memory": "4096G"}}, "deserved.memory", ("4096Gi",)),
+        ({"guarantee": {"gpu": 8}, "deserved": {"gpu": 4}}, "guarantee.gpu", ("8", "4")),
+        ({"guarantee": {"gpu": 8}}, "guarantee.gpu", ("8",)),
+        ({"guarantee": {"gpu": 8}, "deserved": {"cpu": 4}}, "guarantee.gpu", ("8",)),
+        ({"guarantee": {"nvidia.com/gpu": 8}, "deserved": {"gpu": 4}}, 'guarantee["nvidia.com/gpu"]', ("8", "4")),
+    ],
+)
+def test_guarantee_is_within_deserved_and_deserved_within_capability(queue: dict, path: str, numbers: tuple[str, ...]):
+    capability = {**GPU_LIMIT, **queue.get("capability", {})}
+    found, problem = only(errors(_tree({"a": {**queue, "capability": capability}})))
+    assert found == f"queues.a.{path}"
+    assert all(number in problem.message for number in numbers)
+
+
+def test_a_part_is_capped_by_the_nearest_queue_above_that_says_so():
+    tree = {
+        "a": {
+            "capability": {**GPU_LIMIT, "gpu": 8},
+            "queues": {"b": {"queues": {"c": {"capability": {"gpu": 16}}}}, "d": {"capability": {"gpu": 8}}},
+        }
+    }
+    path, problem = only(errors(_tree(tree)))
+    assert path == "queues.a.queues.b.queues.c.capability.gpu"
+    assert "16" in problem.message
+    assert "8 of a" in problem.message
+
+
+def test_what_nobody_above_limits_is_not_limited():
+    tree = {"a": {"queues": {"b": {"capability": {"cpu": 5000}}}, "capability": GPU_LIMIT}}
+    assert not errors(_tree(tree))
+
+
+@pytest.mark.parametrize("kind", ["deserved", "guarantee"])
+def test_parts_have_in_sum_what_the_whole_has(kind: str):
+    part = {"deserved": {"gpu": 5}, kind: {"gpu": 5}}
+    whole = {"deserved": {"gpu": 16}, kind: {"gpu": 8}, "capability": GPU_LIMIT}
+    if kind == "deserved":
+        whole["deserved"] = {"gpu": 8}
+    path, problem = only(errors(_tree({"a": {**whole, "queues": {"b": part, "c": part}}})))
+    assert path == f"queues.a.{kind}.gpu"
+    assert (problem.value, problem.allowed) == ("8", "at least 10")
+
+
+def test_a_whole_that_does_not_say_has_nothing():
+    tree = {"a": {"capability": GPU_LIMIT, "queues": {"b": {"deserved": {"gpu": 5}}}}}
+    path, problem = only(errors(_tree(tree)))
+    assert path == "queues.a.deserved.gpu"
+    assert problem.fix == "deserved: {gpu: 5}"
+
+
+def test_the_root_has_no_sum_to_keep():
+    tree = {
+        "a": {"deserved": {"gpu": 60}, "capability": GPU_LIMIT},
+        "b": {"deserved": {"gpu": 60}, "capability": GPU_LIMIT},
+    }
+    assert not problems(_tree(tree))
+
+
+def test_capabilities_of_parts_may_exceed_the_whole_in_sum():
+    part = {"capability": {"gpu": 8}}
+    tree = {"a": {"capability": {**GPU_LIMIT, "gpu": 8}, "queues": {"b": part, "c": part}}}
+    assert not problems(_tree(tree))
+
+
+def test_what_top_queues_deserve_the_pools_offer_at_their_largest():
+    tree = {
+        "a": {"deserved": {"gpu": 100}, "capability": GPU_LIMIT},
+        "b": {"deserved": {"gpu": 29}, "capability": GPU_LIMIT},
+    }
+    path, problem = only(errors(_tree(tree)))
+    assert path == "queues"
+    assert "129" in problem.message
+    assert problem.allowed == "at most 128"
+    change = put("pools.train.size", {"min": 0, "max": 17})
+    assert not errors(_tree(tree), change, drop("pools.train.domains"))
+
+
+@pytest.mark.parametrize(
+    ("resource", "nearest"),
+    [
+        ("mem", "memory"),
+        ("gpus", "gpu"),
+        ("CPU", "cpu"),
+        ("nvidia.com/gpus", "nvidia.com/gpu"),
+        ("amd.com/gpu", "nvidia.com/gpu"),
+        ("pod", "pods"),
+    ],
+)
+def test_a_resource_that_nothing_offers_is_told_with_the_nearest(resource: str, nearest: str):
+    quota = {**GPU_LIMIT, resource: 4}
+    path, problem = only(errors(_tree({"a": {"capability": quota}})))
+    assert resource in path
+    assert problem.fix == nearest
+    assert "nvidia.com/gpu.shared" in (problem.allowed or "")
+
+
+def test_whole_gpus_are_unknown_where_all_are_shared():
+    share = put("pools.train.sharing", {"timeSlicing": {"replicas": 2}})
+    path, problem = only(errors(_tree({"a": {"capability": {"gpu": 4, "nvidia.com/gpu.shared": 4}}}), share))
+    assert (path, problem.fix) == ("queues.a.capability.gpu", "nvidia.com/gpu.shared")
+
+
+def test_a_resource_is_named_once():
+    path, _ = only(errors(_tree({"a": {"capability": {**GPU_LIMIT, "nvidia.com/gpu": 4}}})))
+    assert path == "queues.a.capability.gpu"
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount"), [("gpu", "1500m"), ("pods", "0.5"), ("memory", "512m"), ("memory", 64)]
+)
+def test_amounts_that_make_no_sense(resource: str, amount: object):
+    quota = {**GPU_LIMIT, resource: amount}
+    assert list(errors(_tree({"a": {"capability": quota}}))) == [f"queues.a.capability.{resource}"]
+
+
+def test_a_leaf_without_a_limit_on_gpus_is_a_warning():
+    tree = {"a": {"capability": {"cpu": 8}}, "b": {"capability": GPU_LIMIT, "queues": {"c": {}}}}
+    found = problems(_tree(tree))
+    assert {problem.severity for problem in found} == {"warning"}
+    assert [problem.path for problem in found] == [("queues", "a", "capability")] * 2
+
+
+def test_the_root_queue_belongs_to_volcano_and_default_is_adopted():
+    assert list(errors(put("queues.root", {"capability": GPU_LIMIT}))) == ["queues.root"]
+    env = environment(put("queues.default", {"capability": GPU_LIMIT}))
+    assert queues.find(env, "default") is not None
+
+
+def test_a_tree_has_five_levels():
+    def nested(depth: int) -> dict[str, object]:
+        return {"q": {"queues": nested(depth - 1)} if depth > 1 else {}}
+
+    deepest = {"a": {"capability": GPU_LIMIT, "queues": nested(4)}}
+    assert not errors(_tree(deepest))
+    too_deep = {"a": {"capability": GPU_LIMIT, "queues": nested(5)}}
+    path, problem = only(errors(_tree(too_deep)))
+    assert path == "queues.a.queues.q.queues.q.queues.q.queues.q.queues.q"
+    assert problem.allowed == "at most 5 levels"
+
+
+@pytest.mark.parametrize("priority", [-1, 2**31, "high", 1.5])
+def test_priorities_are_whole_and_not_negative(priority: object):
+    path = "queues.research.queues.vision.priority"
+    assert list(errors(put(path, priority))) == [path]
+
+
+@pytest.mark.parametrize("name", ["Research", "a.b", "a_b", ""])
+def test_queue_names_are_labels(name: str):
+    assert len(errors(put(("queues", name), {"capability": GPU_LIMIT}))) == 1
+
+
+def test_unread_amounts_make_no_sums():
+    tree = {
+        "a": {
+            "deserved": {"gpu": 4},
+            "capability": GPU_LIMIT,
+            "queues": {"b": {"deserved": {"gpu": "8GB"}}, "c": {"deserved": {"gpu": 8}}},
+        }
+    }
+    assert list(errors(_tree(tree))) == ["queues.a.queues.b.deserved.gpu"]
+
+
+def test_all_problems_of_queues_can_be_asked_for_alone():
+    env = environment(put("queues.production.capability", {"gpu": 64}))
+    assert [problem.severity for problem in queues.problems(env)] == ["warning"]
+
+
+def test_no_warning_where_no_pool_has_gpus():
+    no_gpus = _tree({"a": {"capability": {"cpu": 8}}})
+    assert not warnings(no_gpus, drop("pools.train"), drop("pools.serve"))

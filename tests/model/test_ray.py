@@ -1,0 +1,241 @@
+"""Ray clusters: what they name, where they fit, what their gang is."""
+
+import pytest
+
+from model import gangs, ray
+from model.quantities import Quantity
+from tests.model.documents import drop, environment, errors, only, problems, put, rename, warnings
+
+TUNING = "ray.clusters.tuning"
+
+
+@pytest.mark.parametrize(
+    ("queue", "says", "allowed"),
+    [
+        ("nope", "no such queue", "research.llm, research.vision, production"),
+        ("root", "takes no jobs", "research.llm, research.vision, production"),
+        ("research", "has parts", "research.llm, research.vision"),
+        ("production", "may not use", "research.llm, research.vision"),
+        ("research.lm", "no such queue", "research.llm, research.vision, production"),
+        ("", "no such queue", "research.llm, research.vision, production"),
+    ],
+)
+def test_a_cluster_goes_to_a_leaf_that_its_tenant_may_use(queue: str, says: str, allowed: str):
+    path, problem = only(errors(put(f"{TUNING}.queue", queue)))
+    assert path == f"{TUNING}.queue"
+    assert says in problem.message
+    assert problem.allowed == allowed
+
+
+@pytest.mark.parametrize(("namespace", "nearest"), [("reserch", "research"), ("kube-system", None)])
+def test_a_cluster_lives_in_a_namespace_of_a_tenant(namespace: str, nearest: str | None):
+    path, problem = only(errors(put(f"{TUNING}.namespace", namespace)))
+    assert (path, problem.fix) == (f"{TUNING}.namespace", nearest)
+
+
+def test_a_cluster_runs_on_a_pool_that_is_there():
+    path, problem = only(errors(put(f"{TUNING}.pool", "tran")))
+    assert (path, problem.fix, problem.allowed) == (f"{TUNING}.pool", "train", "system, train, serve")
+
+
+@pytest.mark.parametrize(
+    ("gpus", "pool", "says"),
+    [
+        (9, "tuning", "offers 8"),
+        (-1, "tuning", "must not be negative"),
+        (2, "answers", "a pod gets one only"),
+        (17, "answers", "a pod gets one only"),
+    ],
+)
+def test_workers_ask_for_gpus_that_a_node_has(gpus: int, pool: str, says: str):
+    path, problem = only(errors(put(f"ray.clusters.{pool}.workers.gpus", gpus)))
+    assert path == f"ray.clusters.{pool}.workers.gpus"
+    assert says in problem.message
+
+
+def test_a_pool_without_gpus_gives_none():
+    path, problem = only(errors(put("ray.clusters.answers.pool", "system")))
+    assert path == "ray.clusters.answers.workers.gpus"
+    assert problem.allowed == "0"
+
+
+@pytest.mark.parametrize(
+    ("part", "resource", "amount", "offers"),
+    [
+        ("workers", "cpu", 224, "223.37"),
+        ("workers", "memory", "2Ti", "2062819Mi"),
+        ("head", "cpu", "223371m", "223.37"),
+        ("head", "memory", "2016Gi", "2062819Mi"),
+    ],
+)
+def test_each_pod_fits_one_node(part: str, resource: str, amount: object, offers: str):
+    path, problem = only(errors(put(f"{TUNING}.{part}.{resource}", amount)))
+    assert path == f"{TUNING}.{part}.{resource}"
+    assert f"offers {offers}" in problem.message
+    assert problem.allowed == f"at most {offers}"
+
+
+def test_the_autoscaler_beside_the_head_is_counted():
+    scaled = put(f"{TUNING}.workers.count", {"min": 1, "max": 2})
+    assert not errors(scaled, put(f"{TUNING}.head.cpu", "222870m"))
+    path, problem = only(errors(scaled, put(f"{TUNING}.head.cpu", "222871m")))
+    assert path == f"{TUNING}.head.cpu"
+    assert "its autoscaler for 0.5" in problem.message
+
+
+def test_there_is_one_head():
+    path, problem = only(errors(put(f"{TUNING}.head.replicas", 2)))
+    assert path == f"{TUNING}.head.replicas"
+    assert "workers.count" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("count", "path"),
+    [
+        ({"min": 5, "max": 2}, "count.min"),
+        ({"min": -1, "max": 2}, "count.min"),
+        ({"min": 0, "max": -2}, "count.max"),
+        (-1, "count"),
+        ({"min": 1, "max": 2, "desired": 3}, "count.desired"),
+        ({}, None),
+        ("4", "count"),
+    ],
+)
+def test_numbers_of_workers_make_sense(count: object, path: str | None):
+    found = errors(put(f"{TUNING}.workers.count", count))
+    if path is None:
+        assert sorted(found) == [f"{TUNING}.workers.count.max", f"{TUNING}.workers.count.min"]
+    else:
+        assert list(found) == [f"{TUNING}.workers.{path}"]
+
+
+@pytest.mark.parametrize("key", ["replicas", "size"])
+def test_the_number_of_workers_is_called_count(key: str):
+    path, problem = only(errors(rename(f"{TUNING}.workers.count", key)))
+    assert path == f"{TUNING}.workers.{key}"
+    assert problem.fix == "count: …"
+
+
+def test_a_gang_that_no_rack_holds_is_told_with_both_numbers():
+    path, problem = only(errors(put(f"{TUNING}.workers.count", 5)))
+    assert (path, problem.value, problem.allowed) == (f"{TUNING}.workers.count", 5, "at most 4 workers")
+    assert "needs 5 nodes, a rack of pool train holds 4" in problem.message
+
+
+def test_a_soft_bound_is_a_warning():
+    path, problem = only(warnings(put(f"{TUNING}.workers.count", 5), put(f"{TUNING}.within.mode", "soft")))
+    assert path == f"{TUNING}.workers.count"
+    assert "a rack of pool train holds 4" in problem.message
+
+
+def test_a_wider_level_holds_more():
+    environment(put(f"{TUNING}.workers.count", 8), put(f"{TUNING}.within.level", "spine"))
+
+
+def test_a_gang_larger_than_its_pool_at_its_maximum():
+    path, problem = only(errors(put(f"{TUNING}.workers.count", 17), drop(f"{TUNING}.within")))
+    assert path == f"{TUNING}.workers.count"
+    assert "needs 136 of nvidia.com/gpu, queue research may use 128" in problem.message
+    assert "needs 17 nodes, pool train holds 16" in problem.message
+    assert problem.allowed == "at most 16 workers"
+
+
+def test_a_gang_larger_than_a_queue_above_it():
+    path, problem = only(errors(put("queues.research.capability.cpu", 391), put("queues.research.deserved.cpu", 100)))
+    assert path == f"{TUNING}.workers.count"
+    assert "needs 392 of cpu, queue research may use 391" in problem.message
+    assert problem.allowed == "at most 3 workers"
+
+
+def test_a_queue_too_small_for_the_head():
+    _, problem = only(errors(put("queues.research.capability.cpu", 7), put("queues.research.deserved.cpu", 7)))
+    assert problem.allowed == "a smaller head"
+
+
+def test_an_autoscaled_gang_is_its_head_and_minimum():
+    change = put(f"{TUNING}.workers.count", {"min": 0, "max": 4})
+    path, problem = only(warnings(change))
+    assert path == f"{TUNING}.workers.count"
+    assert "the head and 0 workers; 4 more" in problem.message
+    assert gangs.ray_gang(environment(change), "tuning").min_member == 1
+
+
+def test_workers_beyond_what_fits_are_a_warning():
+    found = problems(put(f"{TUNING}.workers.count", {"min": 2, "max": 6}))
+    found = [problem for problem in found if "at its largest" in problem.message]
+    assert [problem.severity for problem in found] == ["warning"]
+    assert "needs 6 nodes, a rack of pool train holds 4" in found[0].message
+
+
+def test_a_level_that_is_not_there():
+    path, problem = only(errors(put(f"{TUNING}.within.level", "racks")))
+    assert (path, problem.fix, problem.allowed) == (f"{TUNING}.within.level", "rack", "spine, rack")
+
+
+@pytest.mark.parametrize(
+    ("image", "fix"),
+    [
+        ("rayproject/ray", "rayproject/ray:2.52.0"),
+        ("rayproject/ray:latest", "rayproject/ray:2.52.0"),
+        ("rayproject/ray:2.9.0-gpu", "rayproject/ray:2.52.0-gpu"),
+        ("registry.example.com:5000/ray", "registry.example.com:5000/ray:2.52.0"),
+        ("not an image", "rayproject/ray:2.52.0"),
+        ("", "rayproject/ray:2.52.0"),
+    ],
+)
+def test_an_image_is_exact_and_of_the_same_ray(image: str, fix: str):
+    path, problem = only(errors(put(f"{TUNING}.image", image)))
+    assert (path, problem.fix) == (f"{TUNING}.image", fix)
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "rayproject/ray:2.52.0",
+        "rayproject/ray:2.52.0-py312-gpu",
+        "registry.example.com:5000/team/ray:2.52.0",
+        "registry.example.com/ray:nightly-20261129",
+        f"registry.example.com/ray@sha256:{'0' * 64}",
+    ],
+)
+def test_images_that_do(image: str):
+    env = environment(put(f"{TUNING}.image", image))
+    assert ray.image(env, env.ray.clusters["tuning"]) == image
+
+
+def test_the_usual_image_follows_version_gpus_and_architecture():
+    env = environment()
+    assert ray.image(env, env.ray.clusters["tuning"]) == "rayproject/ray:2.52.0-gpu"
+    env = environment(
+        put("ray.clusters.answers.pool", "system"),
+        put("ray.clusters.answers.workers.gpus", 0),
+        put("ray.clusters.answers.workers", {"count": 1, "cpu": 4, "memory": "8Gi"}),
+        drop("ray.clusters.answers.image"),
+        put("pools.system.shape.architecture", "arm64"),
+    )
+    assert ray.image(env, env.ray.clusters["answers"]) == "rayproject/ray:2.52.0-aarch64"
+
+
+@pytest.mark.parametrize("version", ["2.52", "latest", "v2.52.0", 2.52])
+def test_the_version_of_ray_is_exact(version: object):
+    assert list(errors(put(f"{TUNING}.ray", version))) == [f"{TUNING}.ray"]
+
+
+def test_a_gang_asks_for_what_kuberay_adds_up():
+    gang = gangs.ray_gang(environment(), "tuning")
+    assert gang.min_member == 5
+    assert gang.min_resources == {
+        "cpu": Quantity.parse("392"),
+        "memory": Quantity.parse("4128Gi"),
+        "nvidia.com/gpu": Quantity.parse("32"),
+    }
+
+
+def test_a_gang_of_a_head_alone_asks_for_no_gpus():
+    gang = gangs.ray_gang(environment(put(f"{TUNING}.workers.count", {"min": 0, "max": 4})), "tuning")
+    assert gang.min_resources == {"cpu": Quantity.parse("8"), "memory": Quantity.parse("32Gi")}
+
+
+def test_shared_gpus_are_asked_for_by_their_own_name():
+    gang = gangs.ray_gang(environment(), "answers")
+    assert gang.min_resources["nvidia.com/gpu.shared"] == Quantity.parse("6")

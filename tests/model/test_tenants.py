@@ -1,0 +1,109 @@
+"""Tenants: their namespaces, queues, quotas and people."""
+
+import pytest
+
+from model import tenants
+from tests.model.documents import add, environment, errors, only, put
+
+
+def test_tenants_may_use_what_they_name_and_its_parts():
+    research = environment().tenants["research"]
+    assert research.may_use("research")
+    assert research.may_use("research.llm")
+    assert not research.may_use("production")
+    assert not research.may_use("researchers")
+
+
+def test_each_namespace_has_one_owner():
+    assert dict(tenants.by_namespace(environment())) == {
+        "research": "research",
+        "research-dev": "research",
+        "production": "production",
+    }
+
+
+@pytest.mark.parametrize(
+    ("namespace", "says"),
+    [
+        ("production", "belongs to tenant"),
+        ("research", "is there twice"),
+        ("kube-system", "of the system"),
+        ("default", "of the system"),
+        ("volcano-system", "of the system"),
+        ("Research", "'R'"),
+        ("a" * 64, "64 characters"),
+        ("a.b", "'.'"),
+    ],
+)
+def test_namespaces_are_legal_and_nobody_elses(namespace: str, says: str):
+    found = errors(add("tenants.research.namespaces", namespace))
+    path, problem = only(found)
+    assert says in problem.message
+    assert path in ("tenants.research.namespaces[2]", "tenants.production.namespaces[0]")
+
+
+@pytest.mark.parametrize(
+    ("queue", "says"), [("nope", "no such queue"), ("root", "takes no jobs"), ("research", "is there twice")]
+)
+def test_queues_of_a_tenant_exist_and_are_named_once(queue: str, says: str):
+    path, problem = only(errors(add("tenants.research.queues", queue)))
+    assert path == "tenants.research.queues[1]"
+    assert says in problem.message
+
+
+@pytest.mark.parametrize(
+    ("queue", "says"),
+    [
+        ("research", "has parts"),
+        ("production", "not among the queues"),
+        ("research.lm", "no such queue"),
+        ("root", "takes no jobs"),
+    ],
+)
+def test_the_default_queue_is_a_leaf_that_the_tenant_may_use(queue: str, says: str):
+    path, problem = only(errors(put("tenants.research.defaultQueue", queue)))
+    assert path == "tenants.research.defaultQueue"
+    assert says in problem.message
+    assert problem.allowed == "research.llm, research.vision"
+
+
+@pytest.mark.parametrize(
+    ("resource", "nearest"), [("mem", "memory"), ("gpus", "gpu"), ("nvidia.com/gpus", "nvidia.com/gpu")]
+)
+def test_quotas_name_known_resources(resource: str, nearest: str):
+    path, problem = only(errors(put(("tenants", "research", "quota", resource), 1)))
+    assert resource in path
+    assert problem.fix == nearest
+
+
+@pytest.mark.parametrize("group", ["", " ", " a", "a "])
+def test_groups_have_names(group: str):
+    assert list(errors(put("tenants.research.groups.view", [group]))) == ["tenants.research.groups.view[0]"]
+
+
+def test_groups_get_known_roles():
+    path, problem = only(errors(put("tenants.research.groups.owner", ["x"])))
+    assert path == "tenants.research.groups.owner"
+    assert problem.allowed == "admin, edit, view"
+
+
+def test_a_group_is_named_once_per_role():
+    assert list(errors(add("tenants.research.groups.edit", "researchers"))) == ["tenants.research.groups.edit[1]"]
+
+
+@pytest.mark.parametrize("key", ["namespaces", "queues"])
+def test_a_tenant_has_namespaces_and_queues(key: str):
+    change = put(f"tenants.research.{key}", [])
+    assert f"tenants.research.{key}" in errors(change)
+
+
+def test_a_resource_quota_limits_requests():
+    assert tenants.hard(environment().tenants["research"]) == {
+        "requests.nvidia.com/gpu": "128",
+        "requests.memory": "24Ti",
+    }
+
+
+def test_pods_in_a_quota_are_counted_not_requested():
+    env = environment(put("tenants.research.quota", {"pods": 100}))
+    assert tenants.hard(env.tenants["research"]) == {"pods": "100"}
