@@ -278,7 +278,7 @@ class Twin:
 def _gone(processes: list[psutil.Process], limit: float) -> list[psutil.Process]:
     """Wait until processes are gone; give those that are not.
 
-    A dead child that nobody reaps counts as gone, but not before its threads: they hold ports and locks a moment longer.
+    A dead child that nobody reaps counts as gone, but not before its threads: they hold ports and locks for a moment.
     """
     deadline = time.monotonic() + limit
     while True:

@@ -1,11 +1,15 @@
 """The life of a control plane: from nothing, again, killed, moved, stopped; real processes, a directory of its own."""
 
+import errno
 import os
 import shutil
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
@@ -19,6 +23,7 @@ from twin import control_plane, files
 from twin.cluster import Twin
 from twin.errors import ProcessFailedError, TwinError
 from twin.keeper import Keeper
+from twin.paths import CHECKOUT
 
 CONTROL_PLANE = {"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "lender"}
 
@@ -36,9 +41,12 @@ def own(programs: Mapping[str, Path], tmp_path_factory: pytest.TempPathFactory) 
 def test_starts_from_nothing_and_says_what_it_does(own: Twin) -> None:
     assert not own.status().running
     lines: list[str] = []
-    started = own.start(lines.append)
+    with ThreadPoolExecutor(2) as threads:  # two at once: one starts it, the other finds it running
+        both = [threads.submit(Twin(own.paths.root, own.programs).start, lines.append) for _ in range(2)]
+        started, found = sorted((future.result() for future in both), key=lambda result: result.already)
 
     assert not started.already
+    assert found.already
     assert started.seconds < 30  # 8 on two quiet cores
     assert [line.split()[0] for line in lines if " works " in line] == [n for rank in control_plane.RANKS for n in rank]
     status = own.status()
@@ -132,6 +140,37 @@ def test_stops_in_a_moment_and_stopping_twice_is_nothing(own: Twin) -> None:
     assert processes_of(own) == []
     assert not own.stop()
     assert not own.status().running
+
+
+def test_an_interrupted_start_leaves_nothing_running(own: Twin) -> None:
+    own.stop()
+    script = (
+        "import pathlib, sys; from twin.cluster import Twin\n"
+        "tools = {p.name: p for p in map(pathlib.Path, sys.argv[2:])}\n"
+        "Twin(pathlib.Path(sys.argv[1]), tools).start(lambda line: print(line, flush=True))\n"
+    )
+    command = [sys.executable, "-c", script, str(own.paths.root), *map(str, own.programs.values())]
+    with subprocess.Popen(command, cwd=CHECKOUT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as starting:
+        assert starting.stdout
+        assert starting.stdout.readline().startswith("etcd works")
+        starting.send_signal(signal.SIGINT)
+        starting.communicate(timeout=30)
+    assert starting.returncode == -signal.SIGINT
+    assert processes_of(own) == []
+
+
+def test_a_full_disk_is_said_and_leaves_nothing_running(own: Twin, monkeypatch: pytest.MonkeyPatch) -> None:
+    own.stop()
+
+    def refuse(*_: object) -> bool:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(own.paths.kubeconfig))
+
+    monkeypatch.setattr(control_plane, "write_configuration", refuse)
+    with pytest.raises(
+        TwinError, match=f"the twin cannot write its state: .*No space left .*{own.paths.kubeconfig.name}"
+    ):
+        own.start()
+    assert processes_of(own) == []
 
 
 def test_a_removed_state_directory_leaves_nothing_running(own: Twin, tmp_path: Path) -> None:
