@@ -32,7 +32,9 @@ def show(status: Status) -> None:
         state = "ready" if loan.ready else f"not ready: {loan.problem}"
         console.print(f"\n[bold]{loan.process}[/] lent to {loan.pod} ({loan.image}), {state}")
         for difference in loan.differences:
-            console.print(f"  differs: {difference}", markup=False)
+            own = f" (its own: {difference.own})" if difference.own else ""
+            line = f"  {difference.what}: {difference.lent}{own}; {difference.why}"
+            console.print(line, markup=False, soft_wrap=True)
     if status.simulated:
         console.print("\nsimulated only (KWOK plays the kubelet, nothing runs in them):")
         for image, pods in sorted(status.simulated.items()):
