@@ -80,7 +80,9 @@ class Taint(Declared):
     """A taint that the nodes of the pool carry. Every node agent that must reach them tolerates it."""
 
     key: str
+    """Key, such as `nvidia.com/gpu`."""
     value: str = ""
+    """Value; may be empty."""
     effect: Annotated[str, AfterValidator(_effect), Field(json_schema_extra={"enum": [*_EFFECTS, *_EKS_EFFECTS]})]
     """NoSchedule, PreferNoSchedule or NoExecute; EKS's spelling (NO_SCHEDULE) is read too."""
 
@@ -89,7 +91,9 @@ class Reserved(Declared):
     """What the kubelet of these nodes keeps back. Left out: computed by the formula of `model.nodes`."""
 
     cpu: Cpu
+    """Cores in all."""
     memory: Memory
+    """Memory in all, what is set aside for eviction included."""
 
 
 class Pool(Declared):

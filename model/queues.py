@@ -128,9 +128,10 @@ def branch(env: "Environment", path: str) -> Iterator[QueueNode]:
         path = found.parent
 
 
-def leaves(env: "Environment") -> list[str]:
+@derived
+def leaves(env: "Environment") -> tuple[str, ...]:
     """Paths of the queues that workloads may be submitted to."""
-    return [node.path for node in flatten(env) if node.leaf]
+    return tuple(node.path for node in flatten(env) if node.leaf)
 
 
 def problems(env: "Environment") -> Iterator[Problem]:

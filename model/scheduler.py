@@ -9,3 +9,4 @@ class Scheduler(Declared):
     """Which scheduler places the gangs."""
 
     kind: Literal["volcano"] = "volcano"
+    """`volcano`: gangs, queues and topology by Volcano."""

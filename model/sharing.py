@@ -22,6 +22,7 @@ class TimeSlicingPlan(Declared):
     misplaced: ClassVar = {"mps": "sharing by MPS is not available yet", "mig": "sharing by MIG is not available yet"}
 
     time_slicing: TimeSlicing
+    """Containers take turns on a GPU."""
 
 
 Sharing = Annotated[Annotated[Literal["none"], Plain] | Annotated[TimeSlicingPlan, Mapped], PlainOrMapped]

@@ -1,6 +1,6 @@
 """Teams: the namespaces they work in, the queues they may use and who they are."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
@@ -163,13 +163,13 @@ def _queue(at: Path, path: str, seen: set[str], env: "Environment") -> Iterator[
         yield unknown_queue(at, path, [node.path for node in queues.flatten(env)])
 
 
-def unknown_queue(at: Path, path: str, known: list[str]) -> Problem:
+def unknown_queue(at: Path, path: str, known: Sequence[str]) -> Problem:
     """The problem of a queue that nobody declared."""
     message = "queues are below the root, which takes no jobs" if path == queues.ROOT else "there is no such queue"
     return Problem(at, path, message, listed(known), nearest(path, known))
 
 
-def listed(known: list[str], most: int = 12) -> str:
+def listed(known: Sequence[str], most: int = 12) -> str:
     """Names for a message: all, or the first dozen and how many more there are."""
     rest = len(known) - most
     return ", ".join(known[:most]) + (f" and {rest} more" if rest > 0 else "") if known else "none is declared"
@@ -181,12 +181,14 @@ def _default_queue(it: Subject[Tenant]) -> Iterator[Problem]:
         return
     at = (*it.at, "defaultQueue")
     found = queues.find(it.env, path)
+    if found is not None and found.leaf and it.value.may_use(path):
+        return
     usable = [leaf for leaf in queues.leaves(it.env) if it.value.may_use(leaf)]
     if found is None:
         yield unknown_queue(at, path, usable)
     elif not it.value.may_use(path):
         yield Problem(at, path, "is not among the queues of this tenant", listed(usable))
-    elif not found.leaf:
+    else:
         yield Problem(at, path, "has parts; jobs go to leaves only", listed(usable))
 
 

@@ -27,7 +27,7 @@ def test_the_tree_is_flattened_parents_first():
         ("research.vision", "research", True),
         ("production", "root", True),
     ]
-    assert queues.leaves(env) == ["research.llm", "research.vision", "production"]
+    assert queues.leaves(env) == ("research.llm", "research.vision", "production")
     assert [node.path for node in queues.branch(env, "research.llm")] == ["research.llm", "research"]
 
 
