@@ -24,16 +24,18 @@ _DECIMAL = {"n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), ""
 _SUFFIXES = _BINARY | _DECIMAL
 _NUMBER, _SUFFIX = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", r"[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3}|"
 _GRAMMAR = re.compile(f"({_NUMBER})({_SUFFIX})")
+EXAMPLES = "a quantity such as 8, 500m or 512Gi"
 _LARGEST = Decimal(2**63 - 1)
 """The API server caps what is larger (quantity.go, maxAllowed)."""
 
 
 class QuantityError(ValueError):
-    """Something that is no quantity. `reason` says why, and what was probably meant."""
+    """Something that is no quantity: `reason` says why not, `meant` what was probably meant."""
 
-    def __init__(self, written: object, reason: str) -> None:
+    def __init__(self, written: object, reason: str, meant: str | None = None) -> None:
         self.reason = reason
-        super().__init__(f"{written!r} {reason}")
+        self.meant = meant
+        super().__init__(f"{written!r} {reason}{f'; did you mean {meant}?' if meant else ''}")
 
 
 @total_ordering
@@ -60,7 +62,7 @@ class Quantity:
         text = str(written)
         match = _GRAMMAR.fullmatch(text)
         if match is None:
-            raise QuantityError(text, _explain(text))
+            raise _error(text)
         number, suffix = match.groups()
         with localcontext(prec=60):
             unit = _SUFFIXES.get(suffix)
@@ -89,7 +91,8 @@ class Quantity:
             try:
                 return cls.parse(value)
             except QuantityError as error:
-                raise PydanticCustomError("rule", "{reason}", {"reason": error.reason}) from None
+                context = {"reason": error.reason, "allowed": EXAMPLES, "fix": error.meant}
+                raise PydanticCustomError("rule", "{reason}", context) from None
 
         return core_schema.no_info_plain_validator_function(
             read, serialization=core_schema.plain_serializer_function_ser_schema(str)
@@ -108,18 +111,16 @@ class Quantity:
         }
 
 
-def _explain(text: str) -> str:
+def _error(text: str) -> QuantityError:
     if text.startswith("-"):
-        return "must be >= 0"
+        return QuantityError(text, "must be >= 0")
     plain = text.replace(" ", "").removeprefix("+")
-    meant = None
     if re.fullmatch(r"[0-9.]+[kKMGTPE]i?B", plain):
         plain = plain[:-1]
     if re.fullmatch(r"[0-9.]+K", plain):
         plain = plain[:-1] + "k"
-    if plain != text and _GRAMMAR.fullmatch(plain):
-        meant = plain
-    return f"is not a quantity{f'; did you mean {meant}?' if meant else ', such as 8, 500m or 512Gi'}"
+    meant = plain if plain != text and _GRAMMAR.fullmatch(plain) else None
+    return QuantityError(text, "is not a quantity", meant)
 
 
 def _memory(quantity: Quantity) -> Quantity:

@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails
 
 from .base import Declared
 from .problems import ABSENT, LOST, Path, Problem, lost, nearest
+from .quantities import EXAMPLES
 
 Written = Callable[[Path], str | None]
 """The scalar at a path as it was typed, if known."""
@@ -115,7 +116,10 @@ class Reading:
         path = self._place(detail["loc"])
         if detail["type"] != "missing" or path[:-1] not in self._strange:
             typed = self._written(self.as_written(Problem(path, None, "")).path)
-            self.problems.append(_explained(detail, path, typed))
+            problem = _explained(detail, path, typed)
+            if problem.value is ABSENT:
+                problem = replace(problem, allowed=_wanted(_annotation_at(self._shape, self._value, path)))
+            self.problems.append(problem)
         self._value = _without(self._value, path)
 
 
@@ -227,8 +231,24 @@ def _annotation_at(shape: type[Declared], value: Any, path: Path) -> Any:
             annotation = field.annotation
         else:
             annotation = get_args(annotation)[1] if get_origin(annotation) is dict else get_args(annotation)[0]
-        value = value[step]
+        value = value.get(step) if isinstance(value, dict) else value[step]
     return annotation
+
+
+def _wanted(annotation: Any) -> str:
+    """What a field wants, in words."""
+    kind = get_origin(annotation)
+    if kind in (Union, types.UnionType):
+        return " or ".join(_wanted(member) for member in get_args(annotation) if member is not type(None))
+    if kind is Literal:
+        return ", ".join(str(word) for word in get_args(annotation))
+    if kind is Annotated:
+        return _wanted(get_args(annotation)[0])
+    if isinstance(annotation, type) and issubclass(annotation, Declared):
+        return f"{{{', '.join(_keys(annotation))}}}"
+    return {str: "text", int: "a whole number", dict: "key: value pairs", tuple: "a list"}.get(
+        kind or annotation, EXAMPLES
+    )
 
 
 def _words(annotation: Any) -> list[str]:
