@@ -152,3 +152,30 @@ def written(resource: str, amount: Decimal) -> str:
             if amount % _BINARY[suffix] == 0:
                 return f"{int(amount / _BINARY[suffix])}{suffix}"
     return f"{amount.normalize():f}"
+
+
+def request_fault(resource: str, request: Quantity | None, limit: Quantity | None) -> str | None:
+    """What is wrong with what a container requests of a resource beside its limit; None when it may stand.
+
+    Extended resources such as GPUs are whole and cannot be overcommitted, so a request equals its limit. Of others a
+    request is at most the limit; both are told in base units, since `4096G` and `4096Gi` look alike
+    (https://kubernetes.io/docs/tasks/configure-pod-container/extended-resource/).
+    """
+    if "/" in resource:
+        return _extended_fault(resource, request, limit)
+    if request is None or limit is None or request.value <= limit.value:
+        return None
+    return f"requests {_exactly(request)} of {resource}, more than the limit {_exactly(limit)}"
+
+
+def _extended_fault(resource: str, request: Quantity | None, limit: Quantity | None) -> str | None:
+    for amount in (request, limit):
+        if amount is not None and amount.value % 1:
+            return f"{amount} of {resource} is not a whole number; parts of a GPU come from a pool that shares them"
+    if request is None or request == limit:
+        return None
+    return f"requests {request} of {resource}, {'without a limit' if limit is None else f'but the limit is {limit}'}"
+
+
+def _exactly(amount: Quantity) -> str:
+    return f"{amount} ({amount.value.normalize():f})"

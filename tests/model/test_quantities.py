@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model.quantities import Quantity, QuantityError, written
+from model.quantities import Quantity, QuantityError, request_fault, written
 from tests.model.documents import environment, errors, only, put
 
 
@@ -137,3 +137,25 @@ def test_what_is_written_reads_back_the_same(resource: str, amount: int):
 @given(st.integers(0, 10**9))
 def test_millicores_are_written_exactly(millicores: int):
     assert Quantity.parse(written("cpu", Decimal(millicores) / 1000)).value == Decimal(millicores) / 1000
+
+
+@pytest.mark.parametrize(
+    ("resource", "request_", "limit", "says"),
+    [
+        ("memory", "4096Gi", "4096G", "4096Gi (4398046511104) of memory, more than the limit 4096G (4096000000000)"),
+        ("memory", "1536Mi", "1.5Gi", None),
+        ("memory", "1Gi", None, None),
+        ("cpu", "1", "500m", "more than the limit 500m (0.5)"),
+        ("nvidia.com/gpu", "1", "3", "but the limit is 3"),
+        ("nvidia.com/gpu", "3", "1", "but the limit is 1"),
+        ("nvidia.com/gpu", "1", None, "without a limit"),
+        ("nvidia.com/gpu", None, "1", None),
+        ("nvidia.com/gpu", "2", "2", None),
+        ("nvidia.com/gpu", None, "500m", "not a whole number"),
+        ("nvidia.com/gpu", "0.5", "0.5", "a pool that shares them"),
+    ],
+)
+def test_requests_beside_limits(resource: str, request_: str | None, limit: str | None, says: str | None):
+    one, other = (None if text is None else Quantity.parse(text) for text in (request_, limit))
+    fault = request_fault(resource, one, other)
+    assert (fault is None) if says is None else (says in (fault or ""))

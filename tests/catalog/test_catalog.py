@@ -1,0 +1,55 @@
+"""The catalogue: every fact is typed, plausible and has a source."""
+
+import re
+
+import pytest
+
+from catalog import reader
+from model import names
+from model.quantities import Quantity
+
+EVERYTHING = {**reader.gpus(), **reader.servers()}
+
+
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_every_fact_has_a_source(name: str):
+    assert re.search(r"https://[^\s)]+", EVERYTHING[name].source)
+    assert EVERYTHING[name].name == name
+    assert names.DNS_LABEL.fault(name) is None
+
+
+@pytest.mark.parametrize("gpu", reader.gpus().values(), ids=lambda gpu: gpu.name)
+def test_gpus_are_named_as_feature_discovery_labels_them(gpu: reader.Gpu):
+    assert names.LABEL_VALUE.fault(gpu.product) is None
+    assert gpu.product.startswith("NVIDIA-")
+    assert Quantity.parse(gpu.memory) >= Quantity.parse("16G")
+    assert gpu.memory.removesuffix("G") in gpu.name
+
+
+@pytest.mark.parametrize("server", reader.servers().values(), ids=lambda server: server.name)
+def test_servers_have_gpus_of_the_catalogue(server: reader.Server):
+    assert server.gpu in reader.gpus()
+    assert server.gpus > 0
+    assert (server.cpu is None) == (server.memory is None) == server.name.startswith("hgx-")
+    if server.cpu is not None and server.memory is not None:
+        assert server.cpu % 2 == 0
+        assert Quantity.parse(server.memory) >= Quantity.parse("512Gi")
+
+
+@pytest.mark.parametrize("release", reader.releases().values(), ids=lambda release: release.name)
+def test_releases_are_exact(release: reader.Release):
+    assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", release.version)
+    assert re.match(r"(https|oci)://", release.repository)
+    for image in release.images.values():
+        assert "latest" not in image
+
+
+def test_the_catalogue_cannot_be_changed():
+    with pytest.raises(TypeError):
+        reader.servers()["x"] = None  # pyright: ignore[reportIndexIssue]
+    with pytest.raises(AttributeError):
+        reader.gpus()["h100-sxm-80gb"].memory = "1"  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_each_file_is_read_once():
+    assert reader.gpus() is reader.gpus()
