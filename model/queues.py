@@ -221,6 +221,8 @@ def _amount_of(at: Path, name: str, quota: Quota) -> Iterator[Problem]:
     amount = quota[name]
     if ("/" in resource_name(name) or name == "pods") and amount.value % 1:
         yield Problem(at, amount.text, f"{name} is counted in whole numbers", "a whole number")
+    if name == "cpu" and amount.value * 1000 % 1:
+        yield Problem(at, amount.text, "is finer than 1m, a thousandth of a core", "whole millicores")
     if name in _BYTES and 0 < amount.value < MEBIBYTE:
         meant = f"{amount.text[:-1]}Mi" if amount.text.endswith("m") else None
         yield Problem(at, amount.text, f"is less than 1Mi of {name}", "1Mi or more", meant)
@@ -320,7 +322,8 @@ def _parts(node: QueueNode, _: "Environment") -> Iterator[Problem]:
 def _sum_of_parts(node: QueueNode, kind: str, resource: str) -> Iterator[Problem]:
     own: Quota = getattr(node.queue, kind)
     total, mine = _total(node.queue.queues, kind, resource), _value(own, resource)
-    if total > (mine or 0):
+    unnamed = mine is None and resource not in ("cpu", "memory")  # refused even where the parts name it with 0
+    if total > (mine or 0) or unnamed:
         key, needed = _key(own, resource), written(resource, total)
         value = ABSENT if mine is None else own[key].text
         has = "it has none" if mine is None else f"it has {value}"

@@ -90,6 +90,12 @@ def test_a_whole_that_does_not_say_has_nothing():
     assert problem.fix == "deserved: {gpu: 5}"
 
 
+def test_a_whole_names_what_its_parts_name_even_with_nothing():
+    tree = {"a": {"capability": GPU_LIMIT, "queues": {"b": {"deserved": {"gpu": 0, "cpu": 0}}}}}
+    path, problem = only(errors(_tree(tree)))
+    assert (path, problem.fix) == ("queues.a.deserved.gpu", "deserved: {gpu: 0}")
+
+
 def test_the_root_has_no_sum_to_keep():
     tree = {
         "a": {"deserved": {"gpu": 60}, "capability": GPU_LIMIT},
@@ -148,7 +154,7 @@ def test_a_resource_is_named_once():
 
 
 @pytest.mark.parametrize(
-    ("resource", "amount"), [("gpu", "1500m"), ("pods", "0.5"), ("memory", "512m"), ("memory", 64)]
+    ("resource", "amount"), [("gpu", "1500m"), ("pods", "0.5"), ("memory", "512m"), ("memory", 64), ("cpu", "1u")]
 )
 def test_amounts_that_make_no_sense(resource: str, amount: object):
     quota = {**GPU_LIMIT, resource: amount}
