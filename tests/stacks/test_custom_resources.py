@@ -41,13 +41,19 @@ def closed(schema: Any) -> Any:
         made.setdefault("additionalProperties", False)
     if schema.get("x-kubernetes-int-or-string"):
         made = {key: value for key, value in made.items() if key != "type"}
-    if schema.get("type") == "object" and "properties" not in schema and "metadata" in str(schema.get("description", "")):
+    if (
+        schema.get("type") == "object"
+        and "properties" not in schema
+        and "metadata" in str(schema.get("description", ""))
+    ):
         made.pop("additionalProperties", None)
     return made
 
 
 def static_racks(value: dict[str, Any]) -> None:
-    racks: dict[str, Any] = {f"r{n}": {"nodes": [f"r{n}-{m:02}" for m in range(16)], "parent": f"s{n // 2}"} for n in range(4)}
+    racks: dict[str, Any] = {
+        f"r{n}": {"nodes": [f"r{n}-{m:02}" for m in range(16)], "parent": f"s{n // 2}"} for n in range(4)
+    }
     value["topology"] = {"levels": ["spine", "rack"], "racks": {"s0": {}, "s1": {}, **racks}}
     value["pools"]["train"].pop("domains")
 
@@ -67,7 +73,10 @@ def test_custom_resources_keep_to_their_definitions(
         if schema is not None:
             jsonschema.Draft202012Validator(schema).validate({**resource.inputs, "metadata": {}})
             judged += 1
-    assert judged == len([*rehearsal.of_kind("Queue"), *rehearsal.of_kind("HyperNode"), *rehearsal.of_kind("RayCluster")]) - 1
+    assert (
+        judged
+        == len([*rehearsal.of_kind("Queue"), *rehearsal.of_kind("HyperNode"), *rehearsal.of_kind("RayCluster")]) - 1
+    )
 
 
 def test_field_that_upstream_does_not_know_is_found(

@@ -183,3 +183,47 @@ def test_document_is_the_input_of_the_root(shipped: tuple[str, Environment], reh
     root = rehearsal.named("platform")
     assert root.parent is None
     assert root.inputs["environment"] == environment.model_dump(mode="json", by_alias=True, exclude_unset=True)
+
+
+def test_webhook_of_hypernodes_is_off_where_the_scheduler_makes_them(rehearsed: Rehearse) -> None:
+    def admissions(rehearsal: Rehearsal) -> list[str]:
+        values = rehearsal.named("platform-volcano-release").inputs["values"]
+        return values["custom"]["enabled_admissions"].split(",")
+
+    by_labels, by_racks = admissions(rehearsed(lambda _: None)), admissions(rehearsed(static_racks))
+    assert set(by_racks) - set(by_labels) == {"/hypernodes/validate"}
+
+
+def test_chart_gets_its_two_configurations_as_it_reads_them(rehearsed: Rehearse) -> None:
+    custom = rehearsed(lambda _: None).named("platform-volcano-release").inputs["values"]["custom"]
+    assert isinstance(custom["scheduler_config_override"], str)
+    assert isinstance(custom["controller_config_override"], dict)
+    labels = custom["controller_config_override"]["networkTopologyDiscovery"][0]["config"]["networkTopologyTypes"]
+    assert list(labels.values())[0][-1] == {"nodeLabel": "kubernetes.io/hostname"}
+
+
+def test_operator_knows_the_batch_scheduler(rehearsed: Rehearse) -> None:
+    def from_chart(value: dict[str, Any]) -> None:
+        value["releases"].pop("kuberay")
+
+    manifests = rehearsed(lambda _: None).named("platform-ray-operator-deployment").inputs
+    (container,) = manifests["spec"]["template"]["spec"]["containers"]
+    assert container["args"] == ["--batch-scheduler=volcano"]
+    release = rehearsed(from_chart).named("platform-ray-operator-release").inputs
+    assert release["values"]["batchScheduler"] == {"name": "volcano"}
+    assert release["skipCrds"] is True
+
+
+def test_operator_may_write_the_gangs(rehearsed: Rehearse) -> None:
+    rules = rehearsed(lambda _: None).named("platform-ray-operator-role").inputs["rules"]
+    (groups,) = [rule for rule in rules if "podgroups" in rule["resources"]]
+    assert {"create", "update", "delete"} <= set(groups["verbs"])
+
+
+def test_releases_cannot_block_the_next_run(rehearsal: Rehearsal) -> None:
+    for release in rehearsal.of_kind("Release"):
+        inputs = release.inputs
+        assert inputs["atomic"]
+        assert inputs["cleanupOnFail"]
+        assert inputs["name"]
+        assert inputs["version"]
