@@ -199,7 +199,7 @@ def test_chart_gets_its_two_configurations_as_it_reads_them(rehearsed: Rehearse)
     assert isinstance(custom["scheduler_config_override"], str)
     assert isinstance(custom["controller_config_override"], dict)
     labels = custom["controller_config_override"]["networkTopologyDiscovery"][0]["config"]["networkTopologyTypes"]
-    assert list(labels.values())[0][-1] == {"nodeLabel": "kubernetes.io/hostname"}
+    assert next(iter(labels.values()))[-1] == {"nodeLabel": "kubernetes.io/hostname"}
 
 
 def test_operator_knows_the_batch_scheduler(rehearsed: Rehearse) -> None:
