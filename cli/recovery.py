@@ -7,6 +7,7 @@ cluster nothing is cleared; the engine names the owner of a lock, and `pulumi ca
 
 import json
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -47,15 +48,33 @@ def _unlock(engine: Engine, stack: str) -> None:
         engine.read("cancel", "--yes", "--stack", stack)
 
 
-def _drop_pending_releases(client: Client) -> None:
-    selector = {"owner": "helm", "status": list(PENDING)}
-    for secret in client.list(Secret, namespace="*", labels=selector):
-        metadata = secret.metadata
-        if metadata is None or metadata.name is None:
-            continue
-        labels = metadata.labels or {}
-        console.print(
-            f"Release {labels.get('name')} revision {labels.get('version')} stayed {labels.get('status')}; "
-            "its record is removed."
+def refuse_pending_releases(client: Client) -> None:
+    """Refuse to begin on a real cluster while a Helm release is in the middle of an operation.
+
+    Raises:
+        RefusedError: With each such release and the ways out. Helm itself would fail half-way through the update.
+    """
+    stuck = [labels for _, labels in _pending_releases(client)]
+    if stuck:
+        each = "\n".join(
+            f"release {labels['name']}: revision {labels['version']} is {labels['status']}, so Helm refuses every operation\n"
+            f"  fix: wait if somebody is at work on it; else helm rollback {labels['name']}, or where no revision was ever "
+            f"deployed helm uninstall {labels['name']}"
+            for labels in stuck
         )
-        client.delete(Secret, metadata.name, namespace=metadata.namespace)
+        raise RefusedError(each)
+
+
+def _pending_releases(client: Client) -> Iterator[tuple[Secret, dict[str, str]]]:
+    """Give Helm's record of each release in the middle of an operation, and its labels."""
+    for secret in client.list(Secret, namespace="*", labels={"owner": "helm", "status": list(PENDING)}):
+        if secret.metadata and secret.metadata.labels:
+            yield secret, secret.metadata.labels
+
+
+def _drop_pending_releases(client: Client) -> None:
+    for secret, labels in list(_pending_releases(client)):
+        console.print(f"Release {labels['name']} stayed {labels['status']} at revision {labels['version']}; cleared.")
+        metadata = secret.metadata
+        if metadata and metadata.name:
+            client.delete(Secret, metadata.name, namespace=metadata.namespace)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
+from rich.text import Text
 from rich.tree import Tree
 
 from . import environments
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from model.environment import Environment
     from twin.policy_pack import Verdict
     from twin.rehearsal import Resource
-
-LINE = 150
-"""Characters of inputs that the brief view shows per resource."""
 
 
 def render(environment: environments.Name = "twin") -> None:
@@ -100,15 +98,14 @@ def _tree(resources: "Sequence[Resource]", *, brief: bool) -> Tree:
 
     def grow(branch: Tree, parent: str | None) -> None:
         for resource in children[parent]:
-            kind = resource.type.rpartition(":")[2]
-            label = f"[bold]{kind}[/] {escape(resource.name)}"
-            if brief or resource.urn in children:
-                leaf = branch.add(
-                    f"{label} [dim]{escape(_line(resource.inputs))}[/]" if resource.urn not in children else label
-                )
-            else:
-                leaf = branch.add(f"{label}\n[dim]{escape(_yaml(resource.inputs))}[/]")
-            grow(leaf, resource.urn)
+            label = Text.assemble((resource.type.rpartition(":")[2], "bold"), " ", resource.name)
+            if brief:
+                # One line each: what does not fit is in `render`.
+                label.append(f"  {_line(resource.inputs)}", "dim")
+                label.no_wrap, label.overflow = True, "ellipsis"
+            elif resource.urn not in children:
+                label.append(f"\n{_yaml(resource.inputs)}", "dim")
+            grow(branch.add(label), resource.urn)
 
     root = Tree("[dim]what the engine will be asked for[/]")
     grow(root, None)
@@ -116,9 +113,8 @@ def _tree(resources: "Sequence[Resource]", *, brief: bool) -> Tree:
 
 
 def _line(inputs: Any) -> str:
-    interesting = {key: value for key, value in inputs.items() if key not in {"apiVersion", "kind"}}
-    text = " ".join(_yaml(interesting, flow=True).split())
-    return text if len(text) <= LINE else text[: LINE - 1] + "…"
+    interesting = {key: value for key, value in inputs.items() if key not in {"apiVersion", "kind", "environment"}}
+    return " ".join(_yaml(interesting, flow=True).split()) if interesting else ""
 
 
 def _yaml(value: Any, *, flow: bool = False) -> str:

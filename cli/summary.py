@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from lightkube import Client, KubeConfig
+from lightkube import Client
 from lightkube.generic_resource import create_global_resource
 from lightkube.models.core_v1 import Node as NodeModel
 from lightkube.resources.core_v1 import Node, Pod
@@ -19,6 +19,7 @@ from model.environment import Environment
 from model.quantities import Quantity
 from twin.paths import CONTEXT
 
+from .clusters import connected
 from .output import console
 from .tables import table
 
@@ -38,14 +39,14 @@ def show(environment: Environment, settings: Mapping[str, str], *, of_twin: bool
         settings: The process environment of the engine that did it.
         of_twin: Whether that was on the twin.
     """
-    client = _client(settings, CONTEXT if of_twin else environment.cluster.context)
-    found = list(client.list(Node))
-    console.print()
-    console.print(_pools(environment, found))
-    console.print(_queues(environment, client))
-    if environment.ray.clusters:
-        console.print(_ray(environment, client, found))
-    console.print(_next_steps(environment, of_twin=of_twin))
+    with connected(settings, CONTEXT if of_twin else environment.cluster.context) as client:
+        found = list(client.list(Node))
+        parts = [_pools(environment, found), _queues(environment, client)]
+        if environment.ray.clusters:
+            parts.append(_ray(environment, client, found))
+    for part in [*parts, _next_steps(environment, of_twin=of_twin)]:
+        console.print()
+        console.print(part)
 
 
 def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> None:
@@ -62,11 +63,6 @@ def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> Non
         ordered = sorted(_name(node) for node in members)
         grid.add_row(*key, str(len(members)), str(sum(map(_ready, members))), ordered[0], ordered[-1])
     console.print(grid)
-
-
-def _client(settings: Mapping[str, str], context: str) -> Client:
-    config = KubeConfig.from_file(settings["KUBECONFIG"]) if "KUBECONFIG" in settings else KubeConfig.from_env()
-    return Client(config=config.get(context))
 
 
 def _pools(environment: Environment, found: Sequence[NodeModel]) -> Table:

@@ -57,7 +57,7 @@ def up(
     simulated GPU nodes is started, and the very same program runs on it. `--twin` does that with any environment.
     Without it, other environments use your own pulumi, login and credentials.
     """
-    from . import rendering, summary
+    from . import clusters, recovery, rendering, summary
 
     loaded = rendering.load(environment)
     rendering.show_document(environment, loaded)
@@ -71,6 +71,8 @@ def up(
         place.run("up", "--policy-pack", POLICIES, "--yes", "--skip-preview")
     else:
         require_consent("up", yes)
+        with clusters.connected(place.engine.settings, loaded.cluster.context) as client:
+            recovery.refuse_pending_releases(client)
         place.run("up", "--policy-pack", POLICIES, *(["--yes"] if yes else []))
     summary.show(loaded, place.engine.settings, of_twin=place.of_twin)
 

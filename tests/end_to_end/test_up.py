@@ -124,7 +124,7 @@ def test_a_second_up_changes_nothing(checkout: Checkout) -> None:
     before = checkout.resources()
     done = checkout.run("up")
     assert re.search(r"Resources:\s+\d+ unchanged", done.stdout), done.stdout
-    assert [resource["urn"] for resource in checkout.resources()] == [resource["urn"] for resource in before]
+    assert {resource["urn"] for resource in checkout.resources()} == {resource["urn"] for resource in before}
 
 
 def test_plain_pulumi_sees_the_same(checkout: Checkout) -> None:
