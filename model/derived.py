@@ -25,7 +25,7 @@ def derived(function: "Callable[Concatenate[Environment, P], T]") -> "Callable[C
     @wraps(function)
     def once(env: "Environment", *args: P.args, **kwargs: P.kwargs) -> T:
         key = (function, *args, *sorted(kwargs.items()))
-        memory = env._derived
+        memory = env.derived
         if key not in memory:
             try:
                 memory[key] = function(env, *args, **kwargs)

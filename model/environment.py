@@ -1,8 +1,9 @@
 """The one document that a person writes per environment."""
 
+from functools import cached_property
 from typing import Any
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field
 
 from .base import Declared
 from .cluster import Cluster
@@ -37,4 +38,7 @@ class Environment(Declared):
     )
     """Overrides by product: volcano, kuberay, node-feature-discovery, nvidia-device-plugin."""
 
-    _derived: dict[Any, Any] = PrivateAttr(default_factory=dict)
+    @cached_property
+    def derived(self) -> dict[Any, Any]:
+        """Answers that `model.derived` remembers. Beside the fields, so that equal documents stay equal."""
+        return {}

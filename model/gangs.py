@@ -7,7 +7,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from . import nodes, queues, topology
+from . import nodes, queues, tenants, topology
 from .derived import derived
 from .pools import Size, fewest
 from .problems import Unanswerable, lost
@@ -103,11 +103,6 @@ def sidecars(cluster: "RayCluster") -> Amounts:
     return AUTOSCALER if isinstance(cluster.workers.count, Size) else {}
 
 
-def with_workers(gang: Gang, workers: int) -> Gang:
-    """The gang as if that many workers belonged to it."""
-    return replace(gang, workers=workers)
-
-
 def holds(room: Amounts, pod: Amounts) -> int:
     """How many such pods fit into some room. A pod asks for something: at least to be one of the node's pods."""
     return max(0, min(int(room.get(name, Decimal(0)) // amount) for name, amount in pod.items() if amount > 0))
@@ -148,63 +143,77 @@ def ray_nodes_needed(env: "Environment", name: str) -> int | None:
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound on the size of a gang.
+    """A bound on the number of workers in a gang.
 
     Attributes:
         place: What bounds it, such as `pool train` or `queue research`.
         has: What there is, in words.
-        needs: What a gang needs of it, in words.
-        workers: The most workers with which a gang is within the bound; -1 when not even its leading pod is.
+        needs: What a number of workers and their leading pod need of it, in words.
+        workers: The most workers within the bound; -1 when not even the leading pod is.
         hard: Whether the gang waits for ever beyond it.
     """
 
     place: str
     has: str
-    needs: Callable[[Gang], str]
+    needs: Callable[[int], str]
     workers: int
     hard: bool = True
 
-    def broken_by(self, gang: Gang) -> str:
+    def broken_by(self, workers: int) -> str:
         """Both numbers: what the gang needs and what there is."""
-        return f"it needs {self.needs(gang)}, {self.place} {self.has}"
+        return f"it needs {self.needs(workers)}, {self.place} {self.has}"
 
 
 def bounds(env: "Environment", name: str) -> list[Bound]:
-    """What bounds the gang of a Ray cluster: its queue and those above, its pool, its topology domain."""
+    """What bounds the gang of a Ray cluster: its queue and those above, its team's quota, its pool, its domain."""
     found: list[Bound] = []
-    for bound in (_queue_bounds, _pool_bounds, _domain_bounds):
+    for bound in (_queue_bounds, _quota_bounds, _pool_bounds, _domain_bounds):
         with suppress(Unanswerable):
-            found += bound(env, name, ray_gang(env, name))
+            found += bound(env, env.ray.clusters[name], ray_gang(env, name))
     return found
 
 
-def _queue_bounds(env: "Environment", name: str, gang: Gang) -> Iterator[Bound]:
-    for node in queues.branch(env, env.ray.clusters[name].queue):
-        for resource, limit in queues.resolved(node.queue.capability).items():
-            if not lost(limit) and (resource in gang.lead or resource in gang.worker):
-                yield _queue_bound(gang, node.path, resource, limit.value)
+def _queue_bounds(env: "Environment", cluster: "RayCluster", gang: Gang) -> Iterator[Bound]:
+    for node in queues.branch(env, cluster.queue):
+        yield from _amount_bounds(f"queue {node.path}", gang.lead, gang.worker, node.queue.capability)
 
 
-def _queue_bound(gang: Gang, path: str, resource: str, limit: Decimal) -> Bound:
-    left, each = limit - gang.lead.get(resource, Decimal(0)), gang.worker.get(resource, Decimal(0))
-    workers = -1 if left < 0 else int(left // each) if each else _ANY
+def _quota_bounds(env: "Environment", cluster: "RayCluster", gang: Gang) -> Iterator[Bound]:
+    """A ResourceQuota counts every container, sidecars too, and the pods themselves."""
+    owner = tenants.owner(env, cluster.namespace)
+    if owner is not None:
+        lead, worker = (_plus(pod, {"pods": Decimal(1)}) for pod in (gang.leading_pod, gang.worker))
+        place = f"the quota of namespace {cluster.namespace}"
+        yield from _amount_bounds(place, lead, worker, env.tenants[owner].quota)
 
-    def needs(asking: Gang) -> str:
-        return f"{written(resource, asking.requests.get(resource, Decimal(0)))} of {resource}"
 
-    return Bound(f"queue {path}", f"may use {written(resource, limit)}", needs, workers)
+def _amount_bounds(place: str, lead: Amounts, worker: Amounts, limits: queues.Quota) -> Iterator[Bound]:
+    for resource, limit in queues.resolved(limits).items():
+        if not lost(limit) and (resource in lead or resource in worker):
+            amounts = (lead.get(resource, Decimal(0)), worker.get(resource, Decimal(0)))
+            yield _amount_bound(place, resource, amounts, limit.value)
+
+
+def _amount_bound(place: str, resource: str, amounts: tuple[Decimal, Decimal], limit: Decimal) -> Bound:
+    lead, each = amounts
+    workers = -1 if lead > limit else int((limit - lead) // each) if each else _ANY
+
+    def needs(count: int) -> str:
+        return f"{written(resource, lead + each * count)} of {resource}"
+
+    return Bound(place, f"may use {written(resource, limit)}", needs, workers)
 
 
 _ANY = 2**31 - 1
 """More workers than any cluster has."""
 
 
-def _pool_bounds(env: "Environment", _: str, gang: Gang) -> Iterator[Bound]:
+def _pool_bounds(env: "Environment", _: "RayCluster", gang: Gang) -> Iterator[Bound]:
     yield _node_bound(env, gang, f"pool {gang.pool}", env.pools[gang.pool].most)
 
 
-def _domain_bounds(env: "Environment", name: str, gang: Gang) -> Iterator[Bound]:
-    within = env.ray.clusters[name].within
+def _domain_bounds(env: "Environment", cluster: "RayCluster", gang: Gang) -> Iterator[Bound]:
+    within = cluster.within
     if within is None:
         return
     room = topology.largest_domain(env, gang.pool, within.level)
@@ -215,7 +224,7 @@ def _domain_bounds(env: "Environment", name: str, gang: Gang) -> Iterator[Bound]
 def _node_bound(env: "Environment", gang: Gang, place: str, room: int, *, hard: bool = True) -> Bound:
     node = nodes.offered(env, gang.pool)
 
-    def needs(asking: Gang) -> str:
-        return f"{nodes_needed(asking, node)} nodes"
+    def needs(count: int) -> str:
+        return f"{nodes_needed(replace(gang, workers=count), node)} nodes"
 
     return Bound(place, f"holds {room}", needs, most_workers(gang, node, room), hard)

@@ -163,7 +163,9 @@ def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with each pool by itself."""
     if not env.pools:
         yield Problem(("pools",), {}, "there must be at least one pool")
-    yield from each(("pools",), env.pools, env, _name, _kind, _host, _gpus, _size, _sharing, _pods, _labels, _taints)
+    yield from each(
+        ("pools",), env.pools, env, _name, _kind, _host, _cores, _gpus, _size, _sharing, _pods, _labels, _taints
+    )
 
 
 def references(env: "Environment") -> Iterator[Problem]:
@@ -212,6 +214,13 @@ def _gpus(it: Subject[Pool]) -> Iterator[Problem]:
         yield _unknown((*at, "model"), shape.gpu.model, "GPU", catalog.gpus())
     if shape.gpu.count < 1:
         yield Problem((*at, "count"), shape.gpu.count, "must be at least 1", "1 or more; no gpu where there is none")
+
+
+def _cores(it: Subject[Pool]) -> Iterator[Problem]:
+    for part in ("shape", "host"):
+        machine = getattr(it.value, part)
+        if machine is not None and machine.cpu is not None and machine.cpu.value % 1:
+            yield Problem((*it.at, part, "cpu"), machine.cpu.text, "a machine has whole cores", "a whole number")
 
 
 def _unknown(at: Path, name: str, called: str, known: Iterable[str]) -> Problem:

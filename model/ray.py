@@ -247,19 +247,19 @@ def _part_fits(it: Subject[RayCluster], part: str, resource: str) -> Iterator[Pr
 
 def _gang_fits(it: Subject[RayCluster]) -> Iterator[Problem]:
     """One problem with every bound that the gang breaks: the tightest alone would only lead to the next."""
-    gang, count = gangs.ray_gang(it.env, it.name), it.value.workers.count
+    count = it.value.workers.count
+    gang, whole = gangs.ray_gang(it.env, it.name).workers, most(count)
     bounds = gangs.bounds(it.env, it.name)
-    whole = gangs.with_workers(gang, most(count))
     at, value = (*it.at, "workers", "count"), _count(count)
-    if hard := [bound for bound in bounds if bound.hard and bound.workers < gang.workers]:
+    if hard := [bound for bound in bounds if bound.hard and bound.workers < gang]:
         broken = "; ".join(bound.broken_by(gang) for bound in hard)
         room = min(bound.workers for bound in hard)
-        allowed = f"at most {room} workers" if room >= 0 else "a smaller head"
+        allowed = f"at most {room} workers" if room >= 0 else "a smaller head, or more room for it"
         yield Problem(at, value, f"the gang never fits: {broken}", allowed)
         return
-    for size, beginning in ((gang, "the gang does not fit"), (whole, "at its largest it does not fit")):
-        if soft := [bound for bound in bounds if bound.workers < size.workers]:
-            broken = "; ".join(bound.broken_by(size) for bound in soft)
+    for workers, beginning in ((gang, "the gang does not fit"), (whole, "at its largest it does not fit")):
+        if soft := [bound for bound in bounds if bound.workers < workers]:
+            broken = "; ".join(bound.broken_by(workers) for bound in soft)
             room = max(min(bound.workers for bound in soft), 0)
             yield Problem(at, value, f"{beginning}: {broken}", f"at most {room} workers", severity="warning")
             return

@@ -132,9 +132,8 @@ def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
         if value is None or isinstance(value, (dict, list)):
             return Problem(path, value, "must be text", "text", 'write ""' if value is None else None)
         text = typed if typed is not None else str(value).lower() if isinstance(value, bool) else str(value)
-        return Problem(
-            path, _Typed(text), f"must be text, and YAML reads this as {_called(value)}", "text", f'write "{text}"'
-        )
+        message = f"must be text, and YAML reads this as {_called(value)}"
+        return Problem(path, value, message, "text", f'write "{text}"')
     if kind == "literal_error":
         allowed = context["expected"].replace("'", "").replace(" or ", ", ")
         meant = nearest(str(value), allowed.split(", "))
@@ -162,12 +161,6 @@ _EXPECTED: Mapping[str, tuple[str, str | None]] = {
     "bool_type": ("must be true or false", "true, false"),
 }
 """What belongs there, by pydantic's error type."""
-
-
-class _Typed(str):
-    """A scalar that YAML gave another type, shown as it was typed."""
-
-    __slots__ = ()
 
 
 def _called(value: object) -> str:

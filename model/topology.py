@@ -140,7 +140,7 @@ def node_labels(env: "Environment", pool_name: str, nodes: int) -> list[dict[str
 
 def domain_name(pool_name: str, level_name: str, number: int) -> str:
     """The label value of a domain that we number ourselves (the twin's nodes)."""
-    return f"{pool_name}-{level_name}-{number}"
+    return names.fit(f"{pool_name}-{level_name}-{number}", names.LABEL)
 
 
 def hypernodes(env: "Environment") -> list[HyperNode]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalog import reader as catalog
-from model import document, problems
+from model import document, problems, queues
 from model.problems import DocumentError
 from tests.model.documents import TEXT, Change, add, drop, environment, errors, example, only, put, rename, warnings
 
@@ -228,6 +228,12 @@ def test_warnings_do_not_stop_anything():
 def test_a_document_that_is_no_mapping_is_one_problem(value: object):
     with pytest.raises(DocumentError, match="must be a mapping"):
         document.load(value)
+
+
+def test_equal_documents_are_equal_whatever_was_asked_of_them():
+    one, other = environment(), environment()
+    queues.flatten(one)
+    assert one == other
 
 
 def test_judging_leaves_the_value_alone():

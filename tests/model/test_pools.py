@@ -23,6 +23,11 @@ def test_an_unknown_server_is_told_with_the_nearest(server: str, nearest: str | 
     assert "dgx-b200" in (problem.allowed or "")
 
 
+@pytest.mark.parametrize(("path", "value"), [("pools.system.shape.cpu", "7500m"), ("pools.train.host.cpu", 1.5)])
+def test_machines_have_whole_cores(path: str, value: object):
+    assert list(errors(put(path, value))) == [path]
+
+
 def test_an_unknown_gpu_is_told_with_the_nearest():
     path, problem = only(errors(put("pools.serve.shape.gpu.model", "a100-sxm-80")))
     assert (path, problem.fix) == ("pools.serve.shape.gpu.model", "a100-sxm-80gb")

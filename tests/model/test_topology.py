@@ -86,6 +86,12 @@ def test_a_gang_within_domains_of_unknown_size_is_a_warning():
     assert problem.fix == "pools.train.domains: {rack: …}"
 
 
+def test_long_names_of_domains_are_cut_and_stay_apart():
+    one = topology.domain_name("p" * 60, "spine", 1)
+    assert len(one) <= 63
+    assert one != topology.domain_name("p" * 60, "spine", 2)
+
+
 def test_each_node_knows_all_its_domains_and_they_nest():
     env = environment(put("pools.train.size", 17))
     homes: dict[str, str] = {}
