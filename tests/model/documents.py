@@ -93,7 +93,9 @@ Steps = str | tuple[str | int, ...]
 
 
 def _holder(value: Any, path: Steps) -> tuple[Any, Any]:
-    steps = [int(step) if step.isdecimal() else step for step in path.split(".")] if isinstance(path, str) else path
+    steps: list[Any] = list(path)
+    if isinstance(path, str):
+        steps = [int(step) if step.isdecimal() else step for step in path.split(".")]
     for step in steps[:-1]:
         value = value[step] if isinstance(value, list) else value.setdefault(step, {})
     return value, steps[-1]

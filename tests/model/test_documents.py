@@ -169,7 +169,7 @@ def test_problems_stand_in_the_order_of_the_file(tmp_path: Path):
     )
     file.write_text("config:\n  gangline:environment:" + textwrap.indent(text, "    "))
     read = document.read(file)
-    lines = [read.positions.line(problem.path) for problem in read.judge().problems]
+    lines = [read.positions.line(problem.path) or 0 for problem in read.judge().problems]
     assert len(lines) == 4
     assert lines == sorted(lines)
 

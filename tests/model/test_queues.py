@@ -1,15 +1,17 @@
 """Queues: the rules by which Volcano's webhook refuses one, told before anything is created."""
 
+from typing import Any
+
 import pytest
 
 from model import queues
 from tests.model.documents import Change, drop, environment, errors, only, problems, put, warnings
 
 
-def _tree(tree: dict[str, object]) -> Change:
+def _tree(tree: dict[str, Any]) -> Change:
     """A document whose only workloads are queues."""
 
-    def change(value: dict[str, object]) -> None:
+    def change(value: dict[str, Any]) -> None:
         value["queues"] = tree
         value["tenants"], value["ray"] = {}, {}
 
@@ -175,7 +177,7 @@ def test_the_root_queue_belongs_to_volcano_and_default_is_adopted():
 
 
 def test_a_tree_has_five_levels():
-    def nested(depth: int) -> dict[str, object]:
+    def nested(depth: int) -> dict[str, Any]:
         return {"q": {"queues": nested(depth - 1)} if depth > 1 else {}}
 
     deepest = {"a": {"capability": GPU_LIMIT, "queues": nested(4)}}

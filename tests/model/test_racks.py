@@ -1,5 +1,7 @@
 """Static racks."""
 
+from typing import Any
+
 import pytest
 
 from model import topology
@@ -7,18 +9,18 @@ from model.environment import Environment
 from tests.model.documents import Change, document, drop, errors, example, only, put
 
 
-def _with(racks: dict[str, object], *more: Change, levels: list[str] | None = None) -> list[Change]:
-    declared: dict[str, object] = {"racks": racks}
+def _with(racks: dict[str, Any], *more: Change, levels: list[str] | None = None) -> list[Change]:
+    declared: dict[str, Any] = {"racks": racks}
     if levels:
         declared["levels"] = levels
     return [put("topology", declared), drop("pools.train.domains"), drop("ray.clusters.tuning.within"), *more]
 
 
-def _environment(racks: dict[str, object], *more: Change, levels: list[str] | None = None) -> Environment:
+def _environment(racks: dict[str, Any], *more: Change, levels: list[str] | None = None) -> Environment:
     return document.load(example(*_with(racks, *more, levels=levels)))
 
 
-def rack(*nodes: str, parent: str | None = None) -> dict[str, object]:
+def rack(*nodes: str, parent: str | None = None) -> dict[str, Any]:
     return {"nodes": list(nodes), "pool": "train"} | ({"parent": parent} if parent else {})
 
 
@@ -71,7 +73,7 @@ def test_one_level_of_racks_is_called_rack():
         ),
     ],
 )
-def test_racks_that_make_no_sense(racks: dict[str, object], path: str, says: str):
+def test_racks_that_make_no_sense(racks: dict[str, Any], path: str, says: str):
     deep = any(isinstance(found, dict) and "parent" in found for found in racks.values())
     found, problem = only(errors(*_with(racks, levels=["spine", "rack"] if deep and "equally" in says else None)))
     assert found == path
