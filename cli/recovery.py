@@ -57,9 +57,9 @@ def refuse_pending_releases(client: Client) -> None:
     stuck = [labels for _, labels in _pending_releases(client)]
     if stuck:
         each = "\n".join(
-            f"release {labels['name']}: revision {labels['version']} is {labels['status']}, so Helm refuses every operation\n"
-            f"  fix: wait if somebody is at work on it; else helm rollback {labels['name']}, or where no revision was ever "
-            f"deployed helm uninstall {labels['name']}"
+            f"release {labels['name']}: revision {labels['version']} is {labels['status']}, so Helm refuses all else\n"
+            f"  fix: wait if somebody is at work on it; else helm rollback {labels['name']}, or helm uninstall "
+            f"{labels['name']} where no revision was ever deployed"
             for labels in stuck
         )
         raise RefusedError(each)

@@ -1,39 +1,92 @@
-"""Waiting until the scheduler knows the topology that a gang is bound to."""
+"""Waiting until the scheduler knows the topology, and knows it once.
+
+Volcano's controller makes a HyperNode for each value of a topology label, and two of its habits would cost a cluster
+its topology without a word (pkg/controllers/hypernode/discovery/label/label.go, release 1.15):
+
+- While there is no HyperNode, a gang in hard mode is placed anywhere.
+- Two looks in a row, as after a start, can make two HyperNodes for one domain, since the second does not see yet what
+  the first made. A domain with two parents holds no gang at all. Deleting the surplus one makes it look again.
+"""
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 from tenacity import RetryError, Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from model.environment import Environment
-from model.topology import Level
+from model.topology import Level, levels
+
+if TYPE_CHECKING:
+    from lightkube import Client
 
 SECONDS = 120
+SOURCE = ("volcano.sh/network-topology-source", "label")
+"""The label of what the controller made from node labels, and it alone."""
+
+
+def settled_topology(name: str, environment: Environment) -> pulumi.ResourceHook:
+    """Give a hook that ends when there is exactly one HyperNode for each domain that nodes name in their labels."""
+    return _hook(f"{name}-settled-topology", environment, lambda client: _complaint(client, environment))
 
 
 def known_topology(name: str, environment: Environment, level: Level) -> pulumi.ResourceHook:
-    """Give a hook that holds a gang back until Volcano has HyperNodes of the level that bounds it.
+    """Give a hook that holds a gang back until the scheduler knows the level that bounds it."""
 
-    Volcano places a gang in hard mode anywhere while there is no HyperNode, without a word. They appear some seconds
-    after Volcano where they are discovered from node labels, and never where the nodes lack the labels. Their names
-    are random, so there is no one object that the engine could wait for.
-    """
+    def complaint(client: "Client") -> str | None:
+        if any((node.spec or {}).get("tier") == level.tier for node in client.list(_hypernodes())):
+            return _complaint(client, environment)
+        return (
+            f"{name}: must stay within one {level.name}, but Volcano knows none (no HyperNode of tier {level.tier}) "
+            f"and would place it anywhere; fix: label the nodes: {level.label}"
+        )
 
+    return _hook(f"{name}-known-topology", environment, complaint)
+
+
+def _hook(name: str, environment: Environment, complaint: Any) -> pulumi.ResourceHook:
     def wait(_: pulumi.ResourceHookArgs) -> None:
         # Only a real run needs a client, and a rehearsal should not pay for its import.
         from lightkube import Client, KubeConfig
-        from lightkube.generic_resource import create_global_resource
 
-        hypernode = create_global_resource("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes")
-        config = KubeConfig.from_env().get(environment.cluster.context)
-        with Client(config=config) as client:
-            waiting = Retrying(
-                retry=retry_if_result(lambda known: not known), stop=stop_after_delay(SECONDS), wait=wait_fixed(1)
-            )
+        with Client(config=KubeConfig.from_env().get(environment.cluster.context)) as client:
+            waiting = Retrying(retry=retry_if_result(bool), stop=stop_after_delay(SECONDS), wait=wait_fixed(1))
             try:
-                waiting(lambda: any((node.spec or {}).get("tier") == level.tier for node in client.list(hypernode)))
-            except RetryError:
-                raise RuntimeError(
-                    f"{name}: must stay within one {level.name}, but Volcano knows none (no HyperNode of tier "
-                    f"{level.tier}) and would place it anywhere; fix: label the nodes: {level.label}"
-                ) from None
+                waiting(complaint, client)
+            except RetryError as error:
+                raise RuntimeError(error.last_attempt.result()) from None
 
-    return pulumi.ResourceHook(f"{name}-known-topology", wait)
+    return pulumi.ResourceHook(name, wait)
+
+
+def _complaint(client: "Client", environment: Environment) -> str | None:
+    """Delete surplus HyperNodes, and say in what the others differ from the labels of the nodes."""
+    from lightkube.resources.core_v1 import Node
+
+    labels = [level.label for level in levels(environment) if level.label]
+    if not labels:
+        return None
+    found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for node in client.list(_hypernodes(), labels=dict([SOURCE])):
+        for label in labels:
+            if node.metadata and node.metadata.name and label in (node.metadata.labels or {}):
+                found[label, node.metadata.labels[label]].append(node.metadata.name)
+    surplus = [name for names in found.values() for name in sorted(names)[1:]]
+    for name in surplus:
+        client.delete(_hypernodes(), name)
+    named = [node.metadata.labels or {} for node in client.list(Node) if node.metadata]
+    domains = {(label, node[label]) for node in named for label in labels if label in node}
+    missing = sorted(f"{label}={value}" for label, value in domains - set(found))
+    if not surplus and not missing:
+        return None
+    return (
+        "Volcano's HyperNodes do not agree with the labels of the nodes; "
+        f"missing: {', '.join(missing) or 'none'}; twice: {', '.join(surplus) or 'none'}; "
+        "fix: see the log of volcano-controllers"
+    )
+
+
+def _hypernodes() -> Any:
+    from lightkube.generic_resource import create_global_resource
+
+    return create_global_resource("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes")

@@ -10,6 +10,7 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs, ObjectMetaPatchArgs
 from components.component import Component
 from components.crds.source import chart_without_definitions
 from components.placement import beside_gpus
+from components.scheduling.known_topology import settled_topology
 from components.sources import Sources
 from model import volcano
 from model.environment import Environment
@@ -83,9 +84,16 @@ class Volcano(Component):
                 name=_QUEUE_WEBHOOK,
                 annotations={"pulumi.com/waitFor": "jsonpath={.webhooks[0].clientConfig.caBundle}"},
             ),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[release]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[release], hooks=_hooks(name, environment)),
         )
         self.register_outputs({"namespace": self.namespace})
+
+
+def _hooks(name: str, environment: Environment) -> pulumi.ResourceHookBinding | None:
+    if not environment.topology.labels:
+        return None
+    settled = settled_topology(name, environment)
+    return pulumi.ResourceHookBinding(after_create=[settled], after_update=[settled])
 
 
 def _values(environment: Environment, upstream: Upstream) -> dict[str, object]:

@@ -29,9 +29,7 @@ def test_check_says_what_the_document_holds() -> None:
 def test_an_unknown_environment_is_refused_with_the_nearest(command: str) -> None:
     done = gangline(command, "twni")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        "environment twni: there is no stacks/Pulumi.twni.yaml\n  allowed: twin        fix: twin\n"
-    )
+    assert done.stderr == ("environment twni: there is no stacks/Pulumi.twni.yaml\n  allowed: twin        fix: twin\n")
 
 
 @pytest.mark.parametrize("arguments", [("chekc",), ("up", "--nope"), ("check", "twin", "extra"), ("twin", "begin")])

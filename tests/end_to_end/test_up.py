@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ RACK = "topology.gangline.dev/rack"
 Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
 HyperNode = create_global_resource("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes")
 Job = create_namespaced_resource("batch.volcano.sh", "v1alpha1", "Job", "jobs")
+RayJob = create_namespaced_resource("ray.io", "v1", "RayJob", "rayjobs")
 Definition = create_global_resource(
     "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions"
 )
@@ -89,6 +91,26 @@ def test_ten_mistakes_are_reported_at_once_and_nothing_is_created(document: Chec
     assert len(problems) == 10, done.stderr
     assert "Traceback" not in done.stderr
     assert not (document.root / ".twin").exists()
+
+
+def test_another_cluster_needs_its_own_pulumi_context_and_consent(checkout: Checkout, tmp_path: Path) -> None:
+    lab = checkout.root / "stacks" / "Pulumi.lab.yaml"
+    lab.write_text(checkout.document.read_text().replace("context: gangline-twin", "context: lab"))
+    plain = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    assert "pulumi: not on PATH" in checkout.run("up", "lab", check=False, **plain).stderr
+    pulumi = tmp_path / "pulumi"
+    pulumi.write_text("#!/bin/sh\necho it was called\n")
+    pulumi.chmod(0o755)
+    plain["PATH"] += f":{tmp_path}"
+    for command in ("up", "destroy"):
+        done = checkout.run(command, "lab", check=False, **plain)
+        assert (done.returncode, "it was called" in done.stdout) == (1, False)
+        assert "there is no terminal" in done.stderr
+    done = checkout.run("up", "lab", "--yes", check=False, **plain)
+    assert done.returncode == 1
+    assert "cluster.context lab: no kubeconfig has it" in done.stderr
+    assert "it was called" in checkout.run("destroy", "lab", "--yes", **plain).stdout
+    lab.unlink()
 
 
 def test_up_from_nothing(checkout: Checkout) -> None:
@@ -217,7 +239,17 @@ def test_destroy_keeps_what_is_other_peoples_and_nothing_else(checkout: Checkout
     client.create(
         Queue.from_dict({"metadata": {"name": "theirs"}, "spec": {"parent": "root", "reclaimable": True, "weight": 1}})
     )
+    # Asks for more than there is: it waits, and has no pods.
+    theirs = _gang("theirs", 65)
+    theirs["metadata"]["namespace"] = "default"
+    theirs["spec"]["queue"] = "theirs"
+    assert eventually(lambda: _state(client, "theirs") == "Open")
+    client.create(Job.from_dict(theirs))
+    # Has a finalizer that only its operator clears; the namespace that it is in goes away.
+    client.create(RayJob.from_dict(_ray_job()))
+    assert eventually(lambda: client.get(RayJob, "leftover", namespace="research").metadata.finalizers)
     done = checkout.run("destroy")
+    assert client.get(Job, "theirs", namespace="default").spec["minAvailable"] == 65
     assert [resource for resource in checkout.resources() if resource["type"] != "pulumi:pulumi:Stack"] == []
     assert {queue.metadata.name for queue in client.list(Queue) if queue.metadata} == {"root", "default", "theirs"}
     kept = {definition.metadata.name for definition in client.list(Definition) if definition.metadata}
@@ -226,7 +258,28 @@ def test_destroy_keeps_what_is_other_peoples_and_nothing_else(checkout: Checkout
     assert "stay" in done.stdout
     checkout.run("up")
     assert "theirs" in {queue.metadata.name for queue in client.list(Queue) if queue.metadata}
+    client.delete(Job, "theirs", namespace="default")
     client.delete(Queue, "theirs")
+
+
+def _state(client: Client, queue: str) -> str:
+    return (client.get(Queue, queue).status or {}).get("state", "")
+
+
+def _ray_job() -> dict[str, Any]:
+    resources = {"limits": {"cpu": "1", "memory": "4Gi"}, "requests": {"cpu": "1", "memory": "4Gi"}}
+    pod = {"spec": {"containers": [{"name": "ray", "image": "rayproject/ray:2.52.0", "resources": resources}]}}
+    return {
+        "metadata": {
+            "name": "leftover",
+            "namespace": "research",
+            "labels": {"volcano.sh/queue-name": "research.vision"},
+        },
+        "spec": {
+            "entrypoint": "true",
+            "rayClusterSpec": {"rayVersion": "2.52.0", "headGroupSpec": {"rayStartParams": {}, "template": pod}},
+        },
+    }
 
 
 def test_stop_leaves_no_process(checkout: Checkout) -> None:
