@@ -7,7 +7,7 @@ from typing import Any
 
 from . import cluster, nodes, pools, queues, racks, ray, reading, releases, shapes, tenants, topology
 from .environment import Environment
-from .problems import ABSENT, NOTHING, DocumentError, Problem, answered, lost
+from .problems import ABSENT, DocumentError, Problem, answered, lost
 from .reading import Positions
 
 KEY = "gangline:environment"
@@ -142,7 +142,7 @@ def judge(value: Any, positions: Positions | None = None, hidden: Iterable[Probl
             break
         found = [problem for rule in stage for problem in answered(rule, understood.found)]
         problems += found
-        if spoilt := [problem.spoilt for problem in found if problem.spoilt != NOTHING]:
+        if spoilt := [path for problem in found for path in problem.spoilt]:
             understood.forget(spoilt)
     problems = [understood.as_written(problem) for problem in problems]
     if positions:

@@ -15,7 +15,7 @@ from .quantities import MEBIBYTE, Quantity, written
 
 if TYPE_CHECKING:
     from .environment import Environment
-    from .ray import RayCluster
+    from .ray import Head, RayCluster, Workers
 
 Amounts = Mapping[str, Decimal]
 """Amounts by resource in base units: cores, bytes, items."""
@@ -78,13 +78,19 @@ def _times(amounts: Amounts, factor: int) -> dict[str, Decimal]:
 
 
 def requests(env: "Environment", cluster: "RayCluster") -> tuple[Amounts, Amounts]:
-    """What the head and each worker of a Ray cluster ask for, in base units."""
-    head = {"cpu": cluster.head.cpu.value, "memory": cluster.head.memory.value}
-    worker = {"cpu": cluster.workers.cpu.value, "memory": cluster.workers.memory.value}
-    if cluster.workers.gpus:
+    """What the head and each worker of a Ray cluster ask for, in base units.
+
+    What could not be read is left out: a gang that is too large without it is too large.
+    """
+    head, worker = _asked(cluster.head), _asked(cluster.workers)
+    if not lost(cluster.workers.gpus) and cluster.workers.gpus:
         resource = nodes.gpu_resource(env.pools[cluster.pool]) or nodes.GPU
         worker[resource] = Decimal(cluster.workers.gpus)
     return head, worker
+
+
+def _asked(pod: "Head | Workers") -> dict[str, Decimal]:
+    return {name: amount.value for name, amount in (("cpu", pod.cpu), ("memory", pod.memory)) if not lost(amount)}
 
 
 @derived

@@ -199,21 +199,11 @@ def _host(it: Subject[Pool]) -> Iterator[Problem]:
     known = catalog.servers().get(server)
     if known is None:
         return
-    for key in ("cpu", "memory"):
-        if getattr(known, key) is None and (host is None or getattr(host, key) is None):
-            message = f"{server} is a board, and makers build different hosts around it: say what this one has"
-            yield Problem((*at, key), ABSENT, message, fix=f"host: {{{key}: …}}")
-
-
-def _gpus(it: Subject[Pool]) -> Iterator[Problem]:
-    shape = it.value.shape
-    if shape is None or shape.gpu is None:
-        return
-    at = (*it.at, "shape", "gpu")
-    if not lost(shape.gpu.model) and shape.gpu.model not in catalog.gpus():
-        yield _unknown((*at, "model"), shape.gpu.model, "GPU", catalog.gpus())
-    if shape.gpu.count < 1:
-        yield Problem((*at, "count"), shape.gpu.count, "must be at least 1", "1 or more; no gpu where there is none")
+    missing = [key for key in ("cpu", "memory") if getattr(known, key) is None and getattr(host, key, None) is None]
+    if missing:
+        message = f"{server} is a board, and makers build different hosts around it: say what this one has"
+        there = at if host is None else (*at, missing[0])
+        yield Problem(there, ABSENT, message, fix=f"host: {{{', '.join(f'{key}: …' for key in missing)}}}")
 
 
 def _cores(it: Subject[Pool]) -> Iterator[Problem]:
@@ -242,10 +232,10 @@ def count_problems(at: Path, count: int | Size) -> Iterator[Problem]:
         return
     if count.min > count.max:
         message = f"min {count.min} is more than max {count.max}"
-        yield Problem((*at, "min"), count.min, message, f"at most {count.max}", spoils=at)
+        yield Problem((*at, "min"), count.min, message, f"at most {count.max}", spoils=(at,))
     elif count.desired is not None and not count.min <= count.desired <= count.max:
         message = f"desired {count.desired} is not between min {count.min} and max {count.max}"
-        yield Problem((*at, "desired"), count.desired, message, f"{count.min} to {count.max}", spoils=at)
+        yield Problem((*at, "desired"), count.desired, message, f"{count.min} to {count.max}", spoils=(at,))
 
 
 def _negative(at: Path, number: int) -> Iterator[Problem]:
@@ -344,8 +334,9 @@ def _domains(it: Subject[Pool]) -> Iterator[Problem]:
             continue
         if wider is not None and count % wider[1]:
             message = f"{count} of level {level} cannot stand evenly in {wider[1]} of level {wider[0]}"
-            yield Problem(at, count, message, f"a multiple of {wider[1]}")
+            yield Problem(at, count, message, f"a multiple of {wider[1]}", spoils=((*it.at, "domains"),))
         elif not lost(it.value.size) and count > it.value.most > 0:
             message = f"{it.value.most} nodes cannot fill {count} of level {level}"
-            yield Problem(at, count, message, f"1 to {it.value.most}")
+            spoils = ((*it.at, "domains"), (*it.at, "size"))
+            yield Problem(at, count, message, f"1 to {it.value.most}", spoils=spoils)
         wider = (level, count)

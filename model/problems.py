@@ -18,7 +18,7 @@ Path = tuple[str | int, ...]
 Severity = Literal["error", "warning"]
 T = TypeVar("T")
 
-NOTHING: Path = ()
+NOTHING: tuple[Path, ...] = ()
 """In `Problem.spoils`: everything can still be reasoned with."""
 
 ROOT = "environment"
@@ -89,8 +89,8 @@ class Problem:
         allowed: What may stand there.
         fix: What to write instead.
         severity: An error stops everything; a warning is only shown.
-        spoils: Where the document makes no sense any more, for other rules to leave out: the path itself unless said
-            otherwise. A bad name spoils `NOTHING`: it still names its thing.
+        spoils: What other rules leave out because of it: the value at the path, unless said otherwise. Where two values
+            contradict each other, either may be the wrong one. A bad name spoils `NOTHING`: it still names its thing.
     """
 
     path: Path
@@ -99,14 +99,14 @@ class Problem:
     allowed: str | None = None
     fix: str | None = None
     severity: Severity = "error"
-    spoils: Path | None = None
+    spoils: tuple[Path, ...] | None = None
 
     @property
-    def spoilt(self) -> Path:
-        """The path that other rules leave out; `NOTHING` for a warning."""
+    def spoilt(self) -> tuple[Path, ...]:
+        """The paths that other rules leave out; none for a warning."""
         if self.severity == "warning":
             return NOTHING
-        return self.path if self.spoils is None else self.spoils
+        return (self.path,) if self.spoils is None else self.spoils
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The tree of queues that workloads are submitted to."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
@@ -166,8 +167,7 @@ def tree(env: "Environment") -> Iterator[Problem]:
 
 def claims(env: "Environment") -> Iterator[Problem]:
     """What the top queues claim in sum, and what nothing limits."""
-    for kind in ("deserved", "guarantee"):
-        yield from answered(_claims, kind, env)
+    yield from answered(_claims, env)
     yield from _each(env, _unlimited)
 
 
@@ -270,12 +270,15 @@ def _guarantee(node: QueueNode, resource: str) -> Iterator[Problem]:
     key = _key(queue.guarantee, resource)
     guarantee, deserved = queue.guarantee[key], _value(queue.deserved, resource)
     at = (*node.keys, "guarantee", key)
+    both = (at, (*node.keys, "deserved", _key(queue.deserved, resource)))
     if deserved is None:
         message = f"guarantee {guarantee} is more than deserved, which has no {key}"
-        yield Problem(at, guarantee.text, message, "at most what is deserved", f"deserved: {{{key}: {guarantee}}}")
+        fix = f"deserved: {{{key}: {guarantee}}}"
+        yield Problem(at, guarantee.text, message, "at most what is deserved", fix, spoils=both)
     elif guarantee.value > deserved:
         most = written(resource, deserved)
-        yield Problem(at, guarantee.text, f"guarantee {guarantee} is more than deserved {most}", f"at most {most}")
+        message = f"guarantee {guarantee} is more than deserved {most}"
+        yield Problem(at, guarantee.text, message, f"at most {most}", spoils=both)
 
 
 def _deserves(node: QueueNode, _: "Environment") -> Iterator[Problem]:
@@ -289,7 +292,8 @@ def _deserved(node: QueueNode, resource: str) -> Iterator[Problem]:
     if capability is not None and deserved.value > capability:
         most = written(resource, capability)
         message = f"deserved {deserved} is more than capability {most}"
-        yield Problem((*node.keys, "deserved", key), deserved.text, message, f"at most {most}")
+        at, other = (*node.keys, "deserved", key), (*node.keys, "capability", _key(node.queue.capability, resource))
+        yield Problem(at, deserved.text, message, f"at most {most}", spoils=(at, other))
 
 
 def _within_ancestors(node: QueueNode, env: "Environment") -> Iterator[Problem]:
@@ -308,7 +312,11 @@ def _capability(node: QueueNode, resource: str, env: "Environment") -> Iterator[
         if mine.value > limit:
             most = written(resource, limit)
             message = f"capability {mine} is more than capability {most} of {above.path}"
-            yield Problem((*node.keys, "capability", key), mine.text, message, f"at most {most}")
+            at, other = (
+                (*node.keys, "capability", key),
+                (*above.keys, "capability", _key(above.queue.capability, resource)),
+            )
+            yield Problem(at, mine.text, message, f"at most {most}", spoils=(at, other))
         return
 
 
@@ -335,18 +343,23 @@ def _total(queues: dict[str, Queue], kind: str, resource: str) -> Decimal:
     return sum((_value(getattr(queue, kind), resource) or Decimal(0) for queue in queues.values()), Decimal(0))
 
 
-def _claims(kind: str, env: "Environment") -> Iterator[Problem]:
-    """What the top queues claim in sum, all pools together must offer when each is at its largest."""
-    for resource in _named(*(getattr(queue, kind) for queue in env.queues.values() if not lost(queue))):
-        yield from answered(_claim, kind, resource, env)
+def _claims(env: "Environment") -> Iterator[Problem]:
+    """What the top queues claim in sum, all pools together must offer when each is at its largest.
 
-
-def _claim(kind: str, resource: str, env: "Environment") -> Iterator[Problem]:
-    total, offered = _total(env.queues, kind, resource), nodes.most_offered(env).get(resource)
-    if offered is not None and total > offered:
-        needed, most = written(resource, total), written(resource, offered)
-        message = f"the top queues have {kind} {needed} of {resource} in sum, the pools offer at most {most}"
-        yield Problem(("queues",), needed, message, f"at most {most}")
+    One problem for all resources: it is either the queues that claim too much, or the pools that are too small.
+    """
+    offered, over = nodes.most_offered(env), list[tuple[str, str, str, str]]()
+    for kind in ("deserved", "guarantee"):
+        for resource in _named(*(getattr(queue, kind) for queue in env.queues.values() if not lost(queue))):
+            with suppress(Unanswerable):
+                total, most = _total(env.queues, kind, resource), offered.get(resource)
+                if most is not None and total > most:
+                    over.append((kind, resource, written(resource, total), written(resource, most)))
+    if over:
+        told = [f"{kind} {total} of {name} in sum, the pools offer at most {most}" for kind, name, total, most in over]
+        allowed = dict.fromkeys(f"at most {most} of {name}" for _, name, _, most in over)
+        message = f"the top queues have {'; '.join(told)}"
+        yield Problem(("queues",), over[0][2], message, ", ".join(allowed))
 
 
 def _unlimited(node: QueueNode, env: "Environment") -> Iterator[Problem]:

@@ -218,11 +218,12 @@ def _queue_allowed(it: Subject[RayCluster]) -> Iterator[Problem]:
 def _gpus(it: Subject[RayCluster]) -> Iterator[Problem]:
     gpus, pool = it.value.workers.gpus, it.value.pool
     resource, at = nodes.gpu_resource(it.env.pools[pool]), (*it.at, "workers", "gpus")
+    both = (at, (*it.at, "pool"))
     if gpus > 0 and resource is None:
-        yield Problem(at, gpus, f"pool {pool} has no GPUs", "0")
+        yield Problem(at, gpus, f"pool {pool} has no GPUs", "0", spoils=both)
     elif gpus > 1 and resource == nodes.SHARED_GPU:
         message = f"pool {pool} shares its GPUs: two slices may be of the same GPU, so a pod gets one only"
-        yield Problem(at, gpus, message, "0, 1")
+        yield Problem(at, gpus, message, "0, 1", spoils=both)
     elif resource is not None and gpus > (has := nodes.gpus_per_node(it.env.pools[pool])):
         message = f"a worker asks for {gpus} of {resource}, a node of pool {pool} offers {has}"
         yield Problem(at, gpus, message, f"at most {has}")

@@ -141,6 +141,27 @@ def test_what_is_lost_makes_no_other_errors(change: Change):
     only(errors(change))
 
 
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        (put("pools.train.size", 2), "pools.train.domains.rack"),
+        (put("pools.train.size", {"min": 16, "max": 4}), "pools.train.size.min"),
+        (put("pools.train.domains.spine", 3), "pools.train.domains.rack"),
+        (put("queues.research.capability.gpu", 16), "queues.research.deserved.gpu"),
+        (put("queues.research.capability.cpu", 10), "queues.research.deserved.cpu"),
+        (put("queues.research.deserved.gpu", 8), "queues.research.guarantee.gpu"),
+        (put("queues.research.deserved.gpu", 1000), "queues.research.deserved.gpu"),
+        (put("queues.research.queues.llm.deserved.gpu", 1000), "queues.research.deserved.gpu"),
+        (put("queues.production.capability", {"gpu": 1}), "queues.production.deserved.gpu"),
+        (put("ray.clusters.answers.pool", "system"), "ray.clusters.answers.workers.gpus"),
+        (put("ray.clusters.tuning.workers.cpu", 1000), "ray.clusters.tuning.workers.cpu"),
+        (put("topology.labels", ["topology.example.com/rack"]), "pools.train.domains.spine"),
+    ],
+)
+def test_a_value_that_contradicts_another_is_told_once(change: Change, path: str):
+    assert list(errors(change)) == [path]
+
+
 def test_a_misspelt_section_is_judged_as_the_one_that_was_meant():
     found = errors(rename("queues", "quees"), put("quees.production.deserved.gpu", 65), rename("pools", "pols"))
     assert sorted(found) == ["pols", "quees", "quees.production.deserved.gpu"]

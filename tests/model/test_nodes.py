@@ -120,8 +120,10 @@ def test_static_racks_name_the_nodes():
 
 
 def test_an_hgx_board_needs_a_host():
-    found = errors(put("pools.train.server", "hgx-b200"))
-    assert sorted(found) == ["pools.train.host.cpu", "pools.train.host.memory"]
+    path, problem = only(errors(put("pools.train.server", "hgx-b200")))
+    assert (path, problem.fix) == ("pools.train.host", "host: {cpu: …, memory: …}")
+    path, problem = only(errors(put("pools.train.server", "hgx-b200"), put("pools.train.host", {"cpu": 256})))
+    assert (path, problem.fix) == ("pools.train.host.memory", "host: {memory: …}")
     env = environment(put("pools.train.server", "hgx-b200"), put("pools.train.host", {"cpu": 256, "memory": "3Ti"}))
     assert str(nodes.capacity(env.pools["train"])["cpu"]) == "256"
 

@@ -120,7 +120,7 @@ def test_what_top_queues_deserve_the_pools_offer_at_their_largest():
     path, problem = only(errors(_tree(tree)))
     assert path == "queues"
     assert "129" in problem.message
-    assert problem.allowed == "at most 128"
+    assert problem.allowed == "at most 128 of nvidia.com/gpu"
     change = put("pools.train.size", {"min": 0, "max": 17})
     assert not errors(_tree(tree), change, drop("pools.train.domains"))
 
