@@ -206,6 +206,17 @@ def _host(it: Subject[Pool]) -> Iterator[Problem]:
         yield Problem(there, ABSENT, message, fix=f"host: {{{', '.join(f'{key}: …' for key in missing)}}}")
 
 
+def _gpus(it: Subject[Pool]) -> Iterator[Problem]:
+    shape = it.value.shape
+    if shape is None or shape.gpu is None:
+        return
+    at = (*it.at, "shape", "gpu")
+    if not lost(shape.gpu.model) and shape.gpu.model not in catalog.gpus():
+        yield _unknown((*at, "model"), shape.gpu.model, "GPU", catalog.gpus())
+    if shape.gpu.count < 1:
+        yield Problem((*at, "count"), shape.gpu.count, "must be at least 1", "1 or more; no gpu where there is none")
+
+
 def _cores(it: Subject[Pool]) -> Iterator[Problem]:
     for part in ("shape", "host"):
         machine = getattr(it.value, part)
