@@ -44,7 +44,15 @@ class CustomResourceDefinitions(Component):
             metadata=ObjectMetaArgs(
                 name=definition.name,
                 labels=metadata.get("labels"),
-                annotations={**(metadata.get("annotations") or {}), "pulumi.com/waitFor": "condition=Established"},
+                annotations={
+                    **(metadata.get("annotations") or {}),
+                    "pulumi.com/waitFor": "condition=Established",
+                    # One name for all runs: the engine would invent one each time the definitions are adopted, and all
+                    # of them would stay in the object as owners of its fields.
+                    "pulumi.com/patchFieldManager": "gangline",
+                    # What somebody else owned the server would refuse to change: no upgrade would get through.
+                    "pulumi.com/patchForce": "true",
+                },
             ),
             spec=body.get("spec", f"as in {definition.origin}, read at up"),
             opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),

@@ -159,7 +159,10 @@ def test_definitions_outlive_the_stack_and_are_adopted_again(rehearsal: Rehearsa
     for definition in definitions:
         assert definition.retain_on_delete
         assert (definition.provider or "").endswith("::platform-adopting")
-        assert definition.inputs["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Established"
+        annotations = definition.inputs["metadata"]["annotations"]
+        assert annotations["pulumi.com/waitFor"] == "condition=Established"
+        assert annotations["pulumi.com/patchFieldManager"] == "gangline"
+        assert annotations["pulumi.com/patchForce"] == "true"
     others = {each.provider for each in rehearsal.resources if each.type.startswith("kubernetes:")} - {
         definitions[0].provider
     }
