@@ -7,7 +7,7 @@ from typing import Any
 
 from . import cluster, nodes, pools, queues, racks, ray, reading, releases, shapes, tenants, topology
 from .environment import Environment
-from .problems import ABSENT, DocumentError, Problem, answered, lost
+from .problems import ABSENT, DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
 
 KEY = "gangline:environment"
@@ -120,9 +120,11 @@ def read(file: File) -> Document:
     except (OSError, UnicodeError) as error:
         raise _unreadable(file, None, f"cannot read it: {error}") from None
     try:
-        node = reading.child(reading.child(reading.compose(text), "config"), KEY)
+        config = reading.child(reading.compose(text), "config")
+        node = reading.child(config, KEY)
         if node is None:
-            raise _unreadable(file, None, f"it has no {KEY} under config")
+            near = nearest(KEY, reading.keys(config))
+            raise _unreadable(file, None, f"it has no {KEY} under config{f', but {near}' if near else ''}")
         value, hidden = reading.value_of(node)
     except reading.ReadingError as error:
         raise _unreadable(file, error.line, str(error)) from None

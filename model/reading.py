@@ -65,6 +65,11 @@ def child(node: Node | None, key: str) -> Node | None:
     return _child(node, key)[1]
 
 
+def keys(node: Node | None) -> list[str]:
+    """The keys of a mapping; none for anything else."""
+    return [key.value for key, _ in node.value if isinstance(key, ScalarNode)] if isinstance(node, MappingNode) else []
+
+
 def compose(text: str) -> Node | None:
     """The node tree of a YAML text; None for an empty one.
 

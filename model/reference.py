@@ -6,6 +6,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from catalog import reader as catalog
+
 from . import fields
 from .base import Declared
 from .environment import Environment
@@ -21,19 +23,47 @@ for editors, and `./gangline check` judges what relates one value to another.
 
 def reference() -> str:
     """The reference page, in Markdown."""
-    return "\n".join([_HEAD, *(_section(shape) for shape in fields.shapes(Environment))])
+    return "\n".join([_HEAD, *(_section(shape) for shape in fields.shapes(Environment)), _catalogue()])
+
+
+def _catalogue() -> str:
+    """The names that documents take from the catalogue."""
+    servers = [
+        (
+            f"`{server.name}`",
+            f"{server.gpus} x `{server.gpu}`",
+            str(server.cpu or "say: `host`"),
+            server.memory or "say: `host`",
+        )
+        for server in catalog.servers().values()
+    ]
+    gpus = [(f"`{gpu.name}`", gpu.memory, f"`{gpu.product}`") for gpu in catalog.gpus().values()]
+    products = [(f"`{release.name}`", release.version, release.repository) for release in catalog.releases().values()]
+    return "\n".join(
+        [
+            "## The catalogue",
+            "",
+            "Sources of these facts stand beside them in `catalog/`.",
+            "",
+            *_table(("server", "GPUs", "cores", "memory installed"), servers),
+            *_table(("GPU", "memory", "label `nvidia.com/gpu.product`"), gpus),
+            *_table(("product", "version", "source"), products),
+        ]
+    )
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    return [_row(*head), _row(*("---" for _ in head)), *(_row(*row) for row in rows), ""]
 
 
 def _section(shape: type[Declared]) -> str:
     summary = "\n".join(line.strip() for line in (shape.__doc__ or "").strip().splitlines())
     described = fields.descriptions(shape)
     rows = [
-        _row(f"`{key}`", _kind(field.annotation), _default(field), described.get(key, ""))
+        (f"`{key}`", _kind(field.annotation), _default(field), described.get(key, ""))
         for key, field in ((field.alias or name, field) for name, field in shape.model_fields.items())
     ]
-    return "\n".join(
-        [f"## {shape.__name__}", "", summary, "", "| key | value | default | meaning |", "|---|---|---|---|", *rows, ""]
-    )
+    return "\n".join([f"## {shape.__name__}", "", summary, "", *_table(("key", "value", "default", "meaning"), rows)])
 
 
 def _row(*cells: str) -> str:

@@ -210,6 +210,7 @@ def test_a_duplicate_key_is_a_problem_and_hides_nothing(tmp_path: Path):
     ("text", "message", "line"),
     [
         ("config:\n  gangline:environment: {a: [}\n", "did not find expected node content", 2),
+        ("config: {gangline:enviroment: {}, aws:region: x}\n", "under config, but gangline:enviroment", None),
         ("config: {}\n", "it has no gangline:environment under config", None),
         ("", "it has no gangline:environment under config", None),
         ("- a\n", "it has no gangline:environment under config", None),
