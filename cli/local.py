@@ -71,10 +71,15 @@ def twin() -> Twin:
     return Twin(STATE, here | (_language_host(here["pulumi"]) if "pulumi" in here else {}))
 
 
-def ready(stack: str, environment: Environment) -> Engine:
+def ready(stack: str, environment: Environment, config: Path | None = None) -> Engine:
     """Start the twin, unless it runs, give it the nodes of a document, and give the engine that works on it.
 
     A lock or a half-made release that a killed run of this checkout left behind is cleared.
+
+    Args:
+        stack: The stack's name, which is the environment's.
+        environment: Its document.
+        config: The stack file, where it is not the usual one.
     """
     local = Twin(STATE, programs())
     _start(local, environment)
@@ -83,7 +88,7 @@ def ready(stack: str, environment: Environment) -> Engine:
     if saved.exists():
         recovery.recover(engine, stack, local.client())
     else:
-        engine.read("stack", "init", "--stack", stack)
+        engine.read("stack", "init", "--stack", stack, *(["--config-file", str(config)] if config else []))
     return engine
 
 

@@ -60,6 +60,10 @@ def up(
     from . import clusters, recovery, rendering, summary
 
     loaded = rendering.load(environment)
+    if not _in_twin(loaded, twin):
+        Engine.of_user()
+        if not preview:
+            require_consent("up", yes)
     rendering.show_document(environment, loaded)
     rendering.show_rehearsal(environment, loaded, brief=True)
     place = place_of(environment, loaded, twin=twin)
@@ -70,11 +74,16 @@ def up(
         # The rehearsal has already been shown and judged, and nobody is asked: a second look would cost half the time.
         place.run("up", "--policy-pack", POLICIES, "--yes", "--skip-preview")
     else:
-        require_consent("up", yes)
         with clusters.connected(place.engine.settings, loaded.cluster.context) as client:
             recovery.refuse_pending_releases(client)
         place.run("up", "--policy-pack", POLICIES, *(["--yes"] if yes else []))
     summary.show(loaded, place.engine.settings, of_twin=place.of_twin)
+
+
+def _in_twin(environment: Environment, asked: bool) -> bool:
+    from . import local
+
+    return asked or local.lives_in_twin(environment)
 
 
 def place_of(name: str, environment: Environment, *, twin: bool) -> Place:
@@ -87,11 +96,10 @@ def place_of(name: str, environment: Environment, *, twin: bool) -> Place:
     """
     from . import local
 
-    if local.lives_in_twin(environment):
-        return Place(name, local.ready(name, environment), of_twin=True)
-    if twin:
-        return Place(name, local.ready(name, environment), of_twin=True, config=local.borrowed_config(name))
-    return Place(name, Engine.of_user(), of_twin=False)
+    if not _in_twin(environment, twin):
+        return Place(name, Engine.of_user(), of_twin=False)
+    config = None if local.lives_in_twin(environment) else local.borrowed_config(name)
+    return Place(name, local.ready(name, environment, config), of_twin=True, config=config)
 
 
 def require_consent(command: str, yes: bool) -> None:

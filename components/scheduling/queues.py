@@ -1,12 +1,15 @@
 """The tree of queues."""
 
 import pulumi
-from pulumi_kubernetes.apiextensions import CustomResource
+from pulumi_kubernetes.apiextensions import CustomResource, CustomResourcePatch
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
 from model import queues, volcano
 from model.environment import Environment
+
+_API_VERSION = "scheduling.volcano.sh/v1beta1"
+_WHEN_OPEN = {"pulumi.com/waitFor": "jsonpath={.status.state}=Open"}
 
 
 @pulumi.type_token("gangline:index:Queues")
@@ -21,20 +24,32 @@ class Queues(Component):
 
     def __init__(self, name: str, *, environment: Environment, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, {}, opts)
-        nodes = queues.flatten(environment)
-        made: dict[str, CustomResource] = {}
-        for node in nodes:
-            parent = made.get(node.parent)
-            made[node.path] = CustomResource(
-                f"{name}-{node.path}",
-                api_version="scheduling.volcano.sh/v1beta1",
-                kind="Queue",
-                metadata=ObjectMetaArgs(
-                    name=node.path, annotations={"pulumi.com/waitFor": "jsonpath={.status.state}=Open"}
-                ),
-                spec=volcano.queue_spec(node),
-                # The webhook looks for the parent, so it must be there first and go last.
-                opts=pulumi.ResourceOptions(parent=self, depends_on=[parent] if parent else None),
-            )
+        made: dict[str, pulumi.Resource] = {}
+        for node in queues.flatten(environment):
+            make = self._adopt if node.path == queues.DEFAULT else self._make
+            # The webhook looks for the parent, so it must be there first and go last.
+            above = [made[node.parent]] if node.parent in made else []
+            made[node.path] = make(f"{name}-{node.path}", node, above)
         self.names = list(made)
         self.register_outputs({"names": self.names})
+
+    def _make(self, name: str, node: queues.QueueNode, above: list[pulumi.Resource]) -> pulumi.Resource:
+        return CustomResource(
+            name,
+            api_version=_API_VERSION,
+            kind="Queue",
+            metadata=ObjectMetaArgs(name=node.path, annotations=_WHEN_OPEN),
+            spec=volcano.queue_spec(node),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=above),
+        )
+
+    def _adopt(self, name: str, node: queues.QueueNode, above: list[pulumi.Resource]) -> pulumi.Resource:
+        """Give `default` what the document says: Volcano's scheduler made it, and refuses to let it go."""
+        return CustomResourcePatch(
+            name,
+            api_version=_API_VERSION,
+            kind="Queue",
+            metadata=ObjectMetaArgs(name=node.path, annotations={**_WHEN_OPEN, "pulumi.com/patchForce": "true"}),
+            spec=volcano.queue_spec(node),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=above, retain_on_delete=True),
+        )

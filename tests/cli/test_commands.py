@@ -22,7 +22,7 @@ def gangline(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[s
 def test_check_says_what_the_document_holds() -> None:
     done = gangline("check", "twin")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "stacks/Pulumi.twin.yaml: sound (2 pools, 4 queues, 2 tenants, 1 Ray cluster)\n"
+    assert done.stdout == "stacks/Pulumi.twin.yaml: sound (2 pools, 5 queues, 2 tenants, 1 Ray cluster)\n"
 
 
 @pytest.mark.parametrize("command", ["check", "render", "up", "destroy"])
