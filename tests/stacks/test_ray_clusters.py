@@ -70,7 +70,7 @@ def test_shared_gpus_are_asked_for_by_their_name(rehearsed: Rehearse) -> None:
     def shared(value: dict[str, Any]) -> None:
         value["pools"]["train"]["sharing"] = {"timeSlicing": {"replicas": 4}}
         value["ray"]["clusters"]["tuning"]["workers"]["gpus"] = 1
-        for queue in ("research", "production"):
+        for queue in value["queues"]:
             value["queues"][queue] = {}
         value["ray"]["clusters"]["tuning"]["queue"] = "research"
         value["tenants"]["research"]["defaultQueue"] = "research"
