@@ -34,24 +34,27 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server with GPUs, or the board of one.
+    """A server with GPUs.
 
     Attributes:
         name: The name in documents, such as `dgx-h100`.
         gpu: Name of its GPU model.
         gpus: GPUs per server.
+        cpu: Logical cores, as the kubelet counts them.
+        memory: Installed memory as a Kubernetes quantity.
         source: Where these facts were read.
-        cpu: Logical cores, as the kubelet counts them; None for a board (HGX), whose host is the maker's.
-        memory: Installed memory as a Kubernetes quantity; None for a board.
+        board: Whether it is a board (HGX) that makers build different servers around: cores and memory are then those
+            of one published server.
         architecture: As in the label `kubernetes.io/arch`.
     """
 
     name: str
     gpu: str
     gpus: int
+    cpu: int
+    memory: str
     source: str
-    cpu: int | None = None
-    memory: str | None = None
+    board: bool = False
     architecture: Literal["amd64", "arm64"] = "amd64"
 
 

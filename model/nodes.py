@@ -86,14 +86,9 @@ def machine(pool: Pool) -> Machine:
         return Machine(shape.cpu, shape.memory, shape.architecture, gpu, shape.gpu.count)
     if pool.server is None or (server := catalog.servers().get(pool.server)) is None:
         raise Unanswerable
-    cpu = pool.host.cpu if pool.host is not None else None
-    memory = pool.host.memory if pool.host is not None else None
-    if cpu is None and server.cpu is not None:
-        cpu = Quantity.parse(server.cpu)
-    if memory is None and server.memory is not None:
-        memory = Quantity.parse(server.memory)
-    if cpu is None or memory is None:
-        raise Unanswerable
+    host = pool.host
+    cpu = Quantity.parse(server.cpu) if host is None or host.cpu is None else host.cpu
+    memory = Quantity.parse(server.memory) if host is None or host.memory is None else host.memory
     return Machine(cpu, _seen(memory), server.architecture, catalog.gpus()[server.gpu], server.gpus)
 
 

@@ -108,7 +108,7 @@ class Pool(Declared):
     server: Annotated[str, one_of(catalog.servers)] | None = None
     """A server of the catalogue, such as `dgx-h100`."""
     host: Host | None = None
-    """The host of the server, where the catalogue knows only the board (`hgx-b200`) or this one has more memory."""
+    """The host of the server, where it is not the catalogue's: that of an HGX board, or one with more memory."""
     shape: Shape | None = None
     """An explicit shape."""
     size: Count
@@ -199,11 +199,11 @@ def _host(it: Subject[Pool]) -> Iterator[Problem]:
     known = catalog.servers().get(server)
     if known is None:
         return
-    missing = [key for key in ("cpu", "memory") if getattr(known, key) is None and getattr(host, key, None) is None]
-    if missing:
-        message = f"{server} is a board, and makers build different hosts around it: say what this one has"
-        there = at if host is None else (*at, missing[0])
-        yield Problem(there, ABSENT, message, fix=f"host: {{{', '.join(f'{key}: …' for key in missing)}}}")
+    unsaid = {key: getattr(known, key) for key in ("cpu", "memory") if getattr(host, key, None) is None}
+    if known.board and unsaid:
+        taken = ", ".join(f"{key}: {value}" for key, value in unsaid.items())
+        message = f"{server} is a board that makers build different hosts around; one of them is assumed: {taken}"
+        yield Problem(at, ABSENT, message, "what yours have", f"host: {{{taken}}}", severity="warning")
 
 
 def _gpus(it: Subject[Pool]) -> Iterator[Problem]:

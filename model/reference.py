@@ -32,8 +32,8 @@ def _catalogue() -> str:
         (
             f"`{server.name}`",
             f"{server.gpus} x `{server.gpu}`",
-            str(server.cpu or "say: `host`"),
-            server.memory or "say: `host`",
+            f"{server.cpu}{_often(server)}",
+            f"{server.memory}{_often(server)}",
         )
         for server in catalog.servers().values()
     ]
@@ -50,6 +50,10 @@ def _catalogue() -> str:
             *_table(("product", "version", "source"), products),
         ]
     )
+
+
+def _often(server: catalog.Server) -> str:
+    return " (others differ)" if server.board else ""
 
 
 def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:

@@ -8,7 +8,7 @@ from catalog import reader as catalog
 from model import nodes
 from model.pools import Pool
 from model.quantities import Quantity
-from tests.model.documents import drop, environment, errors, only, put
+from tests.model.documents import drop, environment, errors, only, put, warnings
 from tests.model.nodes_of_real_clusters import REAL_NODES, RESERVED_CPU, RealNode
 
 
@@ -119,13 +119,16 @@ def test_static_racks_name_the_nodes():
     assert nodes.node_names(env, "train", 3) == ["dgx-a", "dgx-b", "train-0"]
 
 
-def test_an_hgx_board_needs_a_host():
-    path, problem = only(errors(put("pools.train.server", "hgx-b200")))
-    assert (path, problem.fix) == ("pools.train.host", "host: {cpu: …, memory: …}")
-    path, problem = only(errors(put("pools.train.server", "hgx-b200"), put("pools.train.host", {"cpu": 256})))
-    assert (path, problem.fix) == ("pools.train.host.memory", "host: {memory: …}")
-    env = environment(put("pools.train.server", "hgx-b200"), put("pools.train.host", {"cpu": 256, "memory": "3Ti"}))
-    assert str(nodes.capacity(env.pools["train"])["cpu"]) == "256"
+def test_the_host_of_an_hgx_board_is_assumed_with_a_warning_or_said():
+    board = put("pools.train.server", "hgx-b200")
+    path, problem = only(warnings(board))
+    assert (path, problem.fix) == ("pools.train.host", "host: {cpu: 240, memory: 2Ti}")
+    assert str(nodes.capacity(environment(board).pools["train"])["cpu"]) == "240"
+    _, problem = only(warnings(board, put("pools.train.host", {"cpu": 256})))
+    assert problem.fix == "host: {memory: 2Ti}"
+    said = put("pools.train.host", {"cpu": 256, "memory": "3Ti"})
+    assert not warnings(board, said)
+    assert str(nodes.capacity(environment(board, said).pools["train"])["cpu"]) == "256"
 
 
 def test_more_memory_than_the_data_sheet_may_be_said():
@@ -138,7 +141,7 @@ def test_a_shape_has_no_host_beside_it():
     assert list(errors(put("pools.system.host", {"cpu": 8}))) == ["pools.system.host"]
 
 
-@pytest.mark.parametrize("server", [name for name, server in catalog.servers().items() if server.cpu])
+@pytest.mark.parametrize("server", catalog.servers())
 def test_every_server_of_the_catalogue_makes_a_pool(server: str):
     pool = Pool.model_validate({"server": server, "size": 1})
     assert nodes.gpus_per_node(pool) == 8
