@@ -23,12 +23,14 @@ class Checkout:
 
     root: Path
 
-    def run(self, *arguments: str, check: bool = True, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: str, check: bool = True, variables: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """Run `./gangline`; unless `check` is off, a refusal fails the test with everything it printed."""
         done = subprocess.run(
             [self.root / "gangline", *arguments],
             cwd=self.root,
-            env=_settings() | variables,
+            env={**_settings(), **(variables or {})},
             capture_output=True,
             text=True,
             check=False,

@@ -22,11 +22,11 @@ from lightkube.resources.core_v1 import Node, Pod
 from .conftest import Checkout
 
 RACK = "topology.gangline.dev/rack"
-Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
-HyperNode = create_global_resource("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes")
-Job = create_namespaced_resource("batch.volcano.sh", "v1alpha1", "Job", "jobs")
-RayJob = create_namespaced_resource("ray.io", "v1", "RayJob", "rayjobs")
-Definition = create_global_resource(
+Queue: Any = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
+HyperNode: Any = create_global_resource("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes")
+Job: Any = create_namespaced_resource("batch.volcano.sh", "v1alpha1", "Job", "jobs")
+RayJob: Any = create_namespaced_resource("ray.io", "v1", "RayJob", "rayjobs")
+Definition: Any = create_global_resource(
     "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions"
 )
 
@@ -49,7 +49,7 @@ def document(checkout: Checkout) -> Iterator[Checkout]:
 
 
 def pods(client: Client, namespace: str, **labels: str) -> list[PodModel]:
-    return list(client.list(Pod, namespace=namespace, labels=labels))
+    return list(client.list(Pod, namespace=namespace, labels={**labels}))
 
 
 def bound(found: list[PodModel]) -> list[str]:
@@ -97,19 +97,19 @@ def test_another_cluster_needs_its_own_pulumi_context_and_consent(checkout: Chec
     lab = checkout.root / "stacks" / "Pulumi.lab.yaml"
     lab.write_text(checkout.document.read_text().replace("context: gangline-twin", "context: lab"))
     plain = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
-    assert "pulumi: not on PATH" in checkout.run("up", "lab", check=False, **plain).stderr
+    assert "pulumi: not on PATH" in checkout.run("up", "lab", check=False, variables=plain).stderr
     pulumi = tmp_path / "pulumi"
     pulumi.write_text("#!/bin/sh\necho it was called\n")
     pulumi.chmod(0o755)
     plain["PATH"] += f":{tmp_path}"
     for command in ("up", "destroy"):
-        done = checkout.run(command, "lab", check=False, **plain)
+        done = checkout.run(command, "lab", check=False, variables=plain)
         assert (done.returncode, "it was called" in done.stdout) == (1, False)
         assert "there is no terminal" in done.stderr
-    done = checkout.run("up", "lab", "--yes", check=False, **plain)
+    done = checkout.run("up", "lab", "--yes", check=False, variables=plain)
     assert done.returncode == 1
     assert "cluster.context lab: no kubeconfig has it" in done.stderr
-    assert "it was called" in checkout.run("destroy", "lab", "--yes", **plain).stdout
+    assert "it was called" in checkout.run("destroy", "lab", "--yes", variables=plain).stdout
     lab.unlink()
 
 
@@ -137,7 +137,7 @@ def test_the_scheduler_discovered_the_topology(client: Client) -> None:
 def test_every_node_agent_runs_on_its_nodes_and_nowhere_else(client: Client) -> None:
     gpu = {f"train-{index:02d}" for index in range(64)}
     agents = [pod for pod in pods(client, "gangline-system") if pod.metadata and pod.metadata.ownerReferences]
-    plugin = [pod for pod in agents if "device-plugin" in (pod.metadata.name or "")] if agents else []
+    plugin = [pod for pod in agents if pod.metadata and "device-plugin" in (pod.metadata.name or "")]
     assert set(bound(plugin)) == gpu
     assert all(pod.status and pod.status.phase == "Running" for pod in agents)
 
