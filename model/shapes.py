@@ -46,10 +46,8 @@ class Reading:
 
     def forget(self, paths: Iterable[Path]) -> None:
         """Make the values at some paths `LOST` too, since they turned out to be wrong."""
-        self._value = _copy(self._value)
         for path in paths:
-            self._value = _without(self._value, path)
-        self.found = _partial(self._shape, self._value)
+            self.found = _forgotten(self.found, path)
 
     def as_written(self, problem: Problem) -> Problem:
         """A problem with the keys as they stand in the document, misspelt ones included."""
@@ -203,6 +201,23 @@ def _without(root: Any, path: Path) -> Any:
     if not lost(holder):
         holder[path[-1]] = LOST
     return root
+
+
+def _forgotten(found: Any, path: Path) -> Any:
+    """What was read, with `LOST` at a path; only what stands around it is made anew."""
+    if lost(found) or not path:
+        return LOST
+    step, rest = path[0], path[1:]
+    if isinstance(found, Declared):
+        fields = type(found).model_fields
+        inside = {name: getattr(found, name) for name in fields}
+        name = next(name for name, field in fields.items() if (field.alias or name) == step)
+        return type(found).model_construct(**{**inside, name: _forgotten(inside[name], rest)})
+    if isinstance(found, dict) and (step in found or not rest):
+        return {**found, step: _forgotten(found.get(step), rest)}
+    if isinstance(found, tuple):
+        return tuple(_forgotten(item, rest) if index == step else item for index, item in enumerate(found))
+    return found
 
 
 def _keys(shape: type[Declared]) -> Iterator[str]:
