@@ -115,7 +115,7 @@ class Reading:
         if detail["type"] != "missing" or path[:-1] not in self._strange:
             typed = self._written(self.as_written(Problem(path, None, "")).path)
             problem = _explained(detail, path, typed)
-            if problem.value is ABSENT:
+            if detail["type"] in _BY_KIND and detail["loc"][-1:] != ("[key]",):
                 problem = replace(problem, allowed=_wanted(_annotation_at(self._shape, self._value, path)))
             self.problems.append(problem)
         self._value = _without(self._value, path)
@@ -138,27 +138,25 @@ def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
         return Problem(path, value, "is not one of the allowed values", allowed, meant)
     if "allowed" in context or "fix" in context or kind == "rule":
         return Problem(path, value, context["reason"], context.get("allowed"), context.get("fix"))
-    message, allowed = _EXPECTED.get(kind, ("is not what belongs here", None))
+    message = _EXPECTED.get(kind, "is not what belongs here")
     if kind in ("int_type", "int_from_float", "int_parsing") and isinstance(value, str) and value.strip().isdecimal():
         return Problem(path, value, "must be a whole number, without quotes", "a whole number", value.strip())
-    return Problem(path, value, f"{message}, not {_called(value)}", allowed)
+    return Problem(path, value, f"{message}, not {_called(value)}")
 
 
-_MAPPING = ("must be a mapping", "key: value pairs")
-_LIST = ("must be a list", "a list, such as [a, b]")
-_WHOLE = ("must be a whole number", "a whole number")
-_EXPECTED: Mapping[str, tuple[str, str | None]] = {
-    "model_type": _MAPPING,
-    "model_attributes_type": _MAPPING,
-    "dict_type": _MAPPING,
-    "tuple_type": _LIST,
-    "list_type": _LIST,
-    "int_type": _WHOLE,
-    "int_from_float": _WHOLE,
-    "int_parsing_size": ("is too large a number", "a whole number"),
-    "bool_type": ("must be true or false", "true, false"),
+_EXPECTED: Mapping[str, str] = {
+    "model_type": "must be a mapping",
+    "model_attributes_type": "must be a mapping",
+    "dict_type": "must be a mapping",
+    "tuple_type": "must be a list",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing_size": "is too large a number",
+    "bool_type": "must be true or false",
 }
 """What belongs there, by pydantic's error type."""
+_BY_KIND = (*_EXPECTED, "missing", "literal_error")
+"""Errors for which the field's own type says what is allowed."""
 
 
 def _called(value: object) -> str:
@@ -254,9 +252,10 @@ def _wanted(annotation: Any) -> str:
         return _wanted(get_args(annotation)[0])
     if isinstance(annotation, type) and issubclass(annotation, Declared):
         return f"{{{', '.join(_keys(annotation))}}}"
-    return {str: "text", int: "a whole number", dict: "key: value pairs", tuple: "a list"}.get(
-        kind or annotation, EXAMPLES
-    )
+    if kind is tuple:
+        return f"a list of {_wanted(get_args(annotation)[0]).removeprefix('a ')}"
+    plain = {str: "text", int: "a whole number", bool: "true, false", dict: "key: value pairs"}
+    return plain.get(kind or annotation, EXAMPLES)
 
 
 def _words(annotation: Any) -> list[str]:

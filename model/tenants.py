@@ -165,7 +165,11 @@ def _queue(at: Path, path: str, seen: set[str], env: "Environment") -> Iterator[
 
 def unknown_queue(at: Path, path: str, known: Sequence[str]) -> Problem:
     """The problem of a queue that nobody declared."""
-    message = "queues are below the root, which takes no jobs" if path == queues.ROOT else "there is no such queue"
+    message = "there is no such queue"
+    if path == queues.ROOT:
+        message = "queues are below the root, which takes no jobs"
+    elif path == queues.DEFAULT:
+        message = "Volcano's own default queue is for use only when it is declared under queues"
     return Problem(at, path, message, listed(known), nearest(path, known))
 
 
