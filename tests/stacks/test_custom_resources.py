@@ -68,7 +68,9 @@ def test_custom_resources_keep_to_their_definitions(
             jsonschema.Draft202012Validator(schema).validate({**resource.inputs, "metadata": {}})
             judged += 1
     ours = [
-        each for each in rehearsal.resources if each.type.rpartition(":")[2] in {"Queue", "QueuePatch", "HyperNode", "RayCluster"}
+        each
+        for each in rehearsal.resources
+        if each.type.rpartition(":")[2] in {"Queue", "QueuePatch", "HyperNode", "RayCluster"}
     ]
     assert judged == len([each for each in ours if each.custom])
 
