@@ -9,6 +9,8 @@ import httpx2
 from lightkube import ApiError, Client, KubeConfig
 from lightkube.core.exceptions import ConfigError
 
+from twin.paths import CONTEXT
+
 from .refusals import RefusedError
 
 DEFAULT = "~/.kube/config"
@@ -30,6 +32,8 @@ def connected(settings: Mapping[str, str], context: str) -> Iterator[Client]:
     named = next((config for config in known if context in config.contexts), None)
     if named is None:
         contexts = sorted(name for config in known for name in config.contexts)
+        if context == CONTEXT:
+            raise RefusedError("the twin was never started\n  fix: ./gangline twin start")
         raise RefusedError(
             f"cluster.context {context}: no kubeconfig has it ({', '.join(map(str, files))})\n"
             f"  allowed: {', '.join(contexts) or 'there is none'}        fix: set KUBECONFIG, or correct the context"
@@ -40,6 +44,7 @@ def connected(settings: Mapping[str, str], context: str) -> Iterator[Client]:
     except ConfigError as error:
         raise RefusedError(f"cluster.context {context}: its kubeconfig is not usable: {error}") from None
     except httpx2.TransportError as error:
-        raise RefusedError(f"cluster.context {context}: the cluster does not answer: {error}") from None
+        start = "; fix: ./gangline twin start" if context == CONTEXT else ""
+        raise RefusedError(f"cluster.context {context}: the cluster does not answer: {error}{start}") from None
     except ApiError as error:
         raise RefusedError(f"cluster.context {context}: the cluster refuses: {error}") from None

@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,8 +31,13 @@ class Engine:
         """Give the user's own engine, login and credentials: the process environment as it is.
 
         Raises:
-            RefusedError: There is no pulumi on PATH.
+            RefusedError: There is no pulumi on PATH, or this shell was told to speak to the twin.
         """
+        if os.environ.get("PULUMI_BACKEND_URL", "").startswith(f"file://{ROOT / '.twin'}"):
+            raise RefusedError(
+                "this shell has the twin's settings (./gangline twin env), and the environment is another cluster's\n"
+                "  fix: use another shell, or --twin to try the environment on the twin"
+            )
         found = shutil.which("pulumi")
         if found is None:
             raise RefusedError(
@@ -57,13 +63,29 @@ class Engine:
             raise RefusedError("pulumi: the twin's tools are incomplete\n  fix: ./gangline twin start")
         return cls(Path(found), whole)
 
+    def require_stack(self, stack: str) -> None:
+        """Make sure that the back end has a stack.
+
+        Raises:
+            RefusedError: It has not, or cannot be asked.
+        """
+        try:
+            self.read("stack", "--stack", stack, "--show-name")
+        except RefusedError as error:
+            raise RefusedError(
+                f"stack {stack}: {error}\n  fix: log in to your back end (pulumi login), then make the stack, with the "
+                f"secrets provider that you want: pulumi stack init {stack}"
+            ) from None
+
     def run(self, *arguments: str) -> None:
         """Run pulumi in the foreground, with its own output.
 
         Raises:
             RefusedError: It ended with another exit code than 0. What is wrong is on the screen already.
         """
-        done = subprocess.run([self.program, *arguments], cwd=ROOT, env=dict(self.settings), check=False)
+        # A log needs no dots.
+        quiet = [] if sys.stdout.isatty() else ["--suppress-progress"]
+        done = subprocess.run([self.program, *arguments, *quiet], cwd=ROOT, env=dict(self.settings), check=False)
         if done.returncode:
             raise RefusedError(f"pulumi {arguments[0]}: exit {done.returncode}, see above")
 

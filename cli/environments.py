@@ -35,6 +35,24 @@ def file(name: str) -> Path:
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
+def refuse_copied_salt(name: str) -> None:
+    """Refuse an environment whose secrets would be encrypted by the twin's passphrase, which everybody knows.
+
+    Raises:
+        RefusedError: Its file was copied from the twin's with everything in it.
+    """
+    salts = [
+        line for line in (STACKS / "Pulumi.twin.yaml").read_text().splitlines() if line.startswith("encryptionsalt:")
+    ]
+    lines = file(name).read_text().splitlines()
+    if name != "twin" and any(salt in lines for salt in salts):
+        raise RefusedError(
+            f"{file(name)}:{lines.index(salts[0]) + 1}  encryptionsalt\n"
+            "  it is the twin's, whose passphrase is no secret\n"
+            "  fix: delete the line; pulumi writes your own when it makes the stack"
+        )
+
+
 def _complete(incomplete: str) -> list[str]:
     return [name for name in names() if name.startswith(incomplete)]
 

@@ -39,6 +39,7 @@ def load(environment: str) -> "Environment":
     from model import document, problems
 
     read = document.read(environments.file(environment))
+    environments.refuse_copied_salt(environment)
     verdict = read.judge()
     if verdict.environment is not None and verdict.warnings:
         errors.print(problems.render(verdict.warnings, read.file, read.positions), markup=False, soft_wrap=True)

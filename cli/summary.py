@@ -51,7 +51,8 @@ def show(environment: Environment, settings: Mapping[str, str], *, of_twin: bool
 
 def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> None:
     """Print the nodes of the document beside those of the cluster, a line per pool and topology domain."""
-    found = [node for node in local.client().list(Node) if pool in {None, _labels(node).get(nodes.POOL_LABEL)}]
+    with connected(local.environment(), CONTEXT) as client:
+        found = [node for node in client.list(Node) if pool in {None, _labels(node).get(nodes.POOL_LABEL)}]
     levels = [level for level in topology.levels(environment) if level.label]
     groups: defaultdict[tuple[str, ...], list[NodeModel]] = defaultdict(list)
     for node in found:

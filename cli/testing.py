@@ -25,17 +25,18 @@ def _module(name: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", name, *arguments)
 
 
+REAL = ("tests/twin", "tests/end_to_end", "tests/policies/test_engine.py")
+"""Tests that run the real engine or the real control plane, and so need the tools."""
+
 FAST = (
     Step("format", _module("ruff", "format", "--check", ".")),
     Step("lint", _module("ruff", "check", ".")),
     Step("layers", (str(ROOT / ".venv" / "bin" / "lint-imports"),)),
     Step("types", _module("basedpyright")),
-    Step(
-        "model, components, policies, command line",
-        _module("pytest", "-q", "-n", "2", "--ignore=tests/twin", "tests"),
-    ),
+    Step("everything in process", _module("pytest", "-q", "-n", "2", *(f"--ignore={path}" for path in REAL), "tests")),
 )
-TWIN = Step("the twin: real engine, real control plane", _module("pytest", "-q", "tests/twin"))
+# One worker has the long way of a person, the other the rest: each test has a twin of its own.
+TWIN = Step("the real engine on the real control plane", _module("pytest", "-q", "-n", "2", "--dist=loadfile", *REAL))
 
 
 def test(

@@ -57,27 +57,39 @@ def up(
     simulated GPU nodes is started, and the very same program runs on it. `--twin` does that with any environment.
     Without it, other environments use your own pulumi, login and credentials.
     """
-    from . import clusters, recovery, rendering, summary
+    from . import rendering, summary
 
     loaded = rendering.load(environment)
     if not _in_twin(loaded, twin):
-        Engine.of_user()
+        engine = Engine.of_user()
         if not preview:
             require_consent("up", yes)
+        _look_ahead(engine, environment, loaded)
     rendering.show_document(environment, loaded)
     rendering.show_rehearsal(environment, loaded, brief=True)
     place = place_of(environment, loaded, twin=twin)
     if preview:
-        place.run("preview", "--diff", "--policy-pack", POLICIES)
+        place.run("preview", "--policy-pack", POLICIES)
         return
     if place.of_twin:
         # The rehearsal has already been shown and judged, and nobody is asked: a second look would cost half the time.
         place.run("up", "--policy-pack", POLICIES, "--yes", "--skip-preview")
     else:
-        with clusters.connected(place.engine.settings, loaded.cluster.context) as client:
-            recovery.refuse_pending_releases(client)
         place.run("up", "--policy-pack", POLICIES, *(["--yes"] if yes else []))
     summary.show(loaded, place.engine.settings, of_twin=place.of_twin)
+
+
+def _look_ahead(engine: Engine, stack: str, environment: Environment) -> None:
+    """Find what would stop the user's engine half-way, before it starts.
+
+    Raises:
+        RefusedError: No such cluster, no such stack, or a Helm release in the middle of an operation.
+    """
+    from . import clusters, recovery
+
+    with clusters.connected(engine.settings, environment.cluster.context) as client:
+        recovery.refuse_pending_releases(client)
+    engine.require_stack(stack)
 
 
 def _in_twin(environment: Environment, asked: bool) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from . import cluster, nodes, pools, queues, racks, ray, reading, releases, shapes, tenants, topology
 from .environment import Environment
-from .problems import ABSENT, DocumentError, Problem, answered, lost, nearest
+from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
 
 KEY = "gangline:environment"
@@ -127,12 +127,12 @@ def read(file: File) -> Document:
             raise _unreadable(file, None, f"it has no {KEY} under config{f', but {near}' if near else ''}")
         value, hidden = reading.value_of(node)
     except reading.ReadingError as error:
-        raise _unreadable(file, error.line, str(error)) from None
+        raise _unreadable(file, error.line, f"cannot be read as YAML: {error}") from None
     return Document(file, value, Positions(node), tuple(hidden))
 
 
 def _unreadable(file: File, line: int | None, message: str) -> DocumentError:
-    return DocumentError([Problem((), ABSENT, message)], f"{file}:{line}" if line else file)
+    return DocumentError([Problem((), file.name, message)], f"{file}:{line}" if line else file)
 
 
 def judge(value: Any, positions: Positions | None = None, hidden: Iterable[Problem] = ()) -> Verdict:

@@ -369,5 +369,6 @@ def _unlimited(node: QueueNode, env: "Environment") -> Iterator[Problem]:
         if all(_value(found.queue.capability, resource) is None for found in branch(env, node.path)):
             key, most = _key(node.queue.capability, resource), written(resource, nodes.most_offered(env)[resource])
             message = f"nothing limits {resource} here or above: one team may take all {most}"
-            fix = f"capability: {{{key}: {most}}}"
-            yield Problem((*node.keys, "capability"), ABSENT, message, fix=fix, severity="warning")
+            # Named, it is a decision: a limit of all there is says that taking all is meant.
+            fix = f"{key}: {most}, or less"
+            yield Problem((*node.keys, "capability", key), ABSENT, message, fix=fix, severity="warning")

@@ -15,7 +15,7 @@ from components.ray.operator import RayOperator
 from components.scheduling.hypernodes import HyperNodes
 from components.scheduling.queues import Queues
 from components.scheduling.volcano import Volcano
-from components.sources import Sources
+from components.sources import SourceError, Sources
 from components.tenants.tenant import Tenant
 from model import agents
 from model.environment import Environment
@@ -144,7 +144,10 @@ class Platform(Component):
 
 def deploy(environment: Environment, sources: Sources | None = None) -> Platform:
     """Make the platform of an environment, and export what people look for after an `up`."""
-    platform = Platform("platform", environment=environment, sources=sources or Sources())
+    try:
+        platform = Platform("platform", environment=environment, sources=sources or Sources())
+    except SourceError as error:
+        raise pulumi.RunError(str(error)) from None
     pulumi.export("cluster", {"name": environment.cluster.name, "context": environment.cluster.context})
     pulumi.export(
         "rayClusters",

@@ -95,7 +95,12 @@ def test_ten_mistakes_are_reported_at_once_and_nothing_is_created(document: Chec
 
 def test_another_cluster_needs_its_own_pulumi_context_and_consent(checkout: Checkout, tmp_path: Path) -> None:
     lab = checkout.root / "stacks" / "Pulumi.lab.yaml"
-    lab.write_text(checkout.document.read_text().replace("context: gangline-twin", "context: lab"))
+    copied = checkout.document.read_text().replace("context: gangline-twin", "context: lab")
+    lab.write_text(copied)
+    assert "encryptionsalt\n  it is the twin's" in checkout.run("check", "lab", check=False).stderr
+    lab.write_text(copied.partition("encryptionsalt")[0])
+    twins = {"PULUMI_BACKEND_URL": f"file://{checkout.root / '.twin' / 'state'}"}
+    assert "this shell has the twin's settings" in checkout.run("up", "lab", check=False, variables=twins).stderr
     plain = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
     assert "pulumi: not on PATH" in checkout.run("up", "lab", check=False, variables=plain).stderr
     pulumi = tmp_path / "pulumi"
