@@ -167,7 +167,10 @@ def test_a_leaf_without_a_limit_on_gpus_is_a_warning():
     tree = {"a": {"capability": {"cpu": 8}}, "b": {"capability": GPU_LIMIT, "queues": {"c": {}}}}
     found = problems(_tree(tree))
     assert {problem.severity for problem in found} == {"warning"}
-    assert [problem.path for problem in found] == [("queues", "a", "capability")] * 2
+    assert [problem.path for problem in found] == [
+        ("queues", "a", "capability", "gpu"),
+        ("queues", "a", "capability", "nvidia.com/gpu.shared"),
+    ]
 
 
 def test_the_root_queue_belongs_to_volcano_and_default_is_adopted():
