@@ -1,5 +1,7 @@
 """The command line: what `./gangline` offers, and how a refusal is shown."""
 
+import errno
+import os
 import sys
 from typing import NoReturn
 
@@ -35,6 +37,12 @@ def main() -> NoReturn:
     """Run the command line. A refusal is one text on stderr and exit code 1, never a traceback."""
     try:
         app(prog_name="./gangline")
+        sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EPIPE):
+            raise
+        sys.stderr.write(f"{error.filename or 'output'}: {error.strerror}\n")
+        os._exit(1)  # the interpreter's own last flush would fail in the same way
     except Exception as error:
         if not _is_refusal(error):
             raise
@@ -48,9 +56,12 @@ def main() -> NoReturn:
 
 def _is_refusal(error: Exception) -> bool:
     """Whether the error's text was written for a person. The classes are imported only now: most runs need none."""
+    from pulumi import RunError
+
+    from components.sources import SourceError
     from model.problems import DocumentError
     from twin.errors import TwinError
 
     from .refusals import RefusedError
 
-    return isinstance(error, (DocumentError, TwinError, RefusedError))
+    return isinstance(error, (DocumentError, TwinError, RefusedError, SourceError, RunError))

@@ -1,6 +1,7 @@
 """The environments of this checkout: `stacks/Pulumi.<name>.yaml`."""
 
 import difflib
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -10,11 +11,14 @@ from .refusals import RefusedError
 
 ROOT = Path(__file__).resolve().parents[1]
 STACKS = ROOT / "stacks"
+_STACK_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+"""What Pulumi allows (https://www.pulumi.com/docs/iac/concepts/stacks/#create-stack)."""
 
 
 def names() -> list[str]:
-    """Give the names of all environments, sorted."""
-    return sorted(path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in STACKS.glob("Pulumi.*.yaml"))
+    """Give the names of all environments, sorted: those that are legal names of stacks."""
+    files = {path.name.removeprefix("Pulumi.").removesuffix(".yaml"): path for path in STACKS.glob("Pulumi.*.yaml")}
+    return sorted(name for name, path in files.items() if _STACK_NAME.fullmatch(name) and path.is_file())
 
 
 def file(name: str) -> Path:
@@ -25,14 +29,18 @@ def file(name: str) -> Path:
     """
     known = names()
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        fix = f"fix: {near[0]}" if near else f"fix: write {STACKS.name}/Pulumi.{name}.yaml"
-        raise RefusedError(
-            f"environment {name}: there is no {STACKS.name}/Pulumi.{name}.yaml\n"
-            f"  allowed: {', '.join(known)}        {fix}"
-        )
+        plain = Path(name).name.removeprefix("Pulumi.").removesuffix(".yaml").lower()
+        near = difflib.get_close_matches(plain, known, n=1)
+        legal = bool(_STACK_NAME.fullmatch(name))
+        fix = f"fix: {near[0]}" if near else f"fix: write {STACKS.name}/Pulumi.{name}.yaml" if legal else ""
+        what = f"there is no {STACKS.name}/Pulumi.{name}.yaml" if legal else "this is no name of an environment"
+        raise RefusedError(f"environment {name}: {what}\n  allowed: {', '.join(known)}        {fix}".rstrip())
     path = STACKS / f"Pulumi.{name}.yaml"
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # the current directory was removed
+        return path
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def refuse_copied_salt(name: str) -> None:

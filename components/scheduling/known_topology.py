@@ -9,6 +9,7 @@ its topology without a word (pkg/controllers/hypernode/discovery/label/label.go,
 """
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pulumi
@@ -27,11 +28,29 @@ SOURCE = ("volcano.sh/network-topology-source", "label")
 
 def settled_topology(name: str, environment: Environment) -> pulumi.ResourceHook:
     """Give a hook that ends when there is exactly one HyperNode for each domain that nodes name in their labels."""
-    return _hook(f"{name}-settled-topology", environment, lambda client: _complaint(client, environment))
+    return pulumi.ResourceHook(f"{name}-settled-topology", lambda _: wait_until_settled(environment))
 
 
 def known_topology(name: str, environment: Environment, level: Level) -> pulumi.ResourceHook:
     """Give a hook that holds a gang back until the scheduler knows the level that bounds it."""
+    return pulumi.ResourceHook(f"{name}-known-topology", lambda _: wait_until_known(name, environment, level))
+
+
+def wait_until_settled(environment: Environment) -> None:
+    """Return when each domain has one HyperNode; surplus ones are deleted.
+
+    Raises:
+        RuntimeError: It did not come to that within `SECONDS`.
+    """
+    _wait(environment, lambda client: _complaint(client, environment))
+
+
+def wait_until_known(name: str, environment: Environment, level: Level) -> None:
+    """Return when the topology is settled and has the level that bounds a gang.
+
+    Raises:
+        RuntimeError: It did not come to that within `SECONDS`.
+    """
 
     def complaint(client: "Client") -> str | None:
         if any((node.spec or {}).get("tier") == level.tier for node in client.list(_hypernodes())):
@@ -41,22 +60,19 @@ def known_topology(name: str, environment: Environment, level: Level) -> pulumi.
             f"and would place it anywhere; fix: label the nodes: {level.label}"
         )
 
-    return _hook(f"{name}-known-topology", environment, complaint)
+    _wait(environment, complaint)
 
 
-def _hook(name: str, environment: Environment, complaint: Any) -> pulumi.ResourceHook:
-    def wait(_: pulumi.ResourceHookArgs) -> None:
-        # Only a real run needs a client, and a rehearsal should not pay for its import.
-        from lightkube import Client, KubeConfig
+def _wait(environment: Environment, complaint: "Callable[[Client], str | None]") -> None:
+    # Only a real run needs a client, and a rehearsal should not pay for its import.
+    from lightkube import Client, KubeConfig
 
-        with Client(config=KubeConfig.from_env().get(environment.cluster.context)) as client:
-            waiting = Retrying(retry=retry_if_result(bool), stop=stop_after_delay(SECONDS), wait=wait_fixed(1))
-            try:
-                waiting(complaint, client)
-            except RetryError as error:
-                raise RuntimeError(error.last_attempt.result()) from None
-
-    return pulumi.ResourceHook(name, wait)
+    with Client(config=KubeConfig.from_env().get(environment.cluster.context)) as client:
+        waiting = Retrying(retry=retry_if_result(bool), stop=stop_after_delay(SECONDS), wait=wait_fixed(1))
+        try:
+            waiting(complaint, client)
+        except RetryError as error:
+            raise RuntimeError(error.last_attempt.result()) from None
 
 
 def _complaint(client: "Client", environment: Environment) -> str | None:

@@ -53,3 +53,60 @@ def test_every_command_explains_itself() -> None:
     for command in ("up", "destroy", "render", "check", "test", "doctor", "schema", "twin"):
         assert command in overview
         assert gangline(command, "--help").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "answer"),
+    [
+        ("stacks/Pulumi.twin.yaml", "this is no name of an environment\n  allowed: twin        fix: twin\n"),
+        ("TWIN", "there is no stacks/Pulumi.TWIN.yaml\n  allowed: twin        fix: twin\n"),
+        ("../twin2", "this is no name of an environment\n  allowed: twin        fix: twin\n"),
+        ("", "this is no name of an environment\n  allowed: twin\n"),
+    ],
+)
+def test_what_is_no_environment_is_told_what_is(written: str, answer: str) -> None:
+    assert gangline("check", written).stderr == f"environment {written}: {answer}"
+
+
+def test_a_full_disk_under_the_output_is_told() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [ROOT / ".venv" / "bin" / "python", "-P", "-m", "cli", "check", "twin"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (1, "output: No space left on device\n")
+
+
+def test_a_source_that_is_no_chart_is_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "stacks" / "Pulumi.lab.yaml"
+    file.parent.mkdir()
+    text = (ROOT / "stacks" / "Pulumi.twin.yaml").read_text().partition("encryptionsalt")[0]
+    file.write_text(text.replace(".twin/sources/volcano-chart", "docs"))
+    script = (
+        f"from pathlib import Path; from cli import environments, app; environments.STACKS = Path({str(file.parent)!r})"
+    )
+    (file.parent / "Pulumi.twin.yaml").write_text(text)
+    done = subprocess.run(
+        [
+            ROOT / ".venv" / "bin" / "python",
+            "-P",
+            "-c",
+            f"{script}; import sys; sys.argv = ['x', 'render', 'lab']; app.main()",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "volcano: docs is no Helm chart" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_link_to_the_launcher_leads_to_its_checkout(tmp_path: Path) -> None:
+    (tmp_path / "far").symlink_to(ROOT / "gangline")
+    (tmp_path / "near").symlink_to("far")
+    done = subprocess.run([tmp_path / "near", "check", "twin"], capture_output=True, text=True, check=False, cwd="/")
+    assert (done.returncode, done.stderr) == (0, "")

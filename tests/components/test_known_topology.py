@@ -94,11 +94,10 @@ WHOLE = [("a", 1, RACK, "r1"), ("b", 1, RACK, "r2"), ("c", 2, SPINE, "s1")]
 
 def gang(environment: Environment) -> None:
     (rack,) = [level for level in topology.levels(environment) if level.name == "rack"]
-    module.known_topology("platform-ray-tuning", environment, rack).callback(None)  # type: ignore[arg-type]
+    module.wait_until_known("platform-ray-tuning", environment, rack)
 
 
-def settle(environment: Environment) -> None:
-    module.settled_topology("platform-volcano", environment).callback(None)  # type: ignore[arg-type]
+settle = module.wait_until_settled
 
 
 @pytest.mark.parametrize("hook", [gang, settle])
