@@ -120,7 +120,12 @@ def read(file: File) -> Document:
     except (OSError, UnicodeError) as error:
         raise _unreadable(file, None, f"cannot read it: {error}") from None
     try:
-        config = reading.child(reading.compose(text), "config")
+        root = reading.compose(text)
+        config = reading.child(root, "config")
+        for around in (root, config):
+            for key, (first, second) in reading.duplicates(around).items():
+                message = f"{key} is given twice (lines {first} and {second}), so which one counts is unclear"
+                raise _unreadable(file, first, message, "keep one of them")
         node = reading.child(config, KEY)
         if node is None:
             near = nearest(KEY, reading.keys(config))
@@ -131,14 +136,17 @@ def read(file: File) -> Document:
     return Document(file, value, Positions(node), tuple(hidden))
 
 
-def _unreadable(file: File, line: int | None, message: str) -> DocumentError:
-    return DocumentError([Problem((), file.name, message)], f"{file}:{line}" if line else file)
+def _unreadable(file: File, line: int | None, message: str, fix: str | None = None) -> DocumentError:
+    return DocumentError([Problem((), file.name, message, fix=fix)], f"{file}:{line}" if line else file)
 
 
 def judge(value: Any, positions: Positions | None = None, hidden: Iterable[Problem] = ()) -> Verdict:
     """Find all problems of a document's plain value, and the environment when there is no error."""
     understood = shapes.Reading(Environment, value, positions.text if positions else lambda _: None)
-    problems = [*hidden, *understood.problems]
+    problems = list(hidden)
+    unclear = [path for problem in problems for path in problem.spoilt]
+    understood.disregard(unclear)
+    problems += understood.problems
     for stage in STAGES:
         if lost(understood.found):
             break

@@ -1,16 +1,42 @@
 """From YAML text to plain values, with the place of each and with what YAML itself hides (duplicate keys)."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from .problems import Path, Problem, shown
+from .problems import NOTHING, Path, Problem, shown
 
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """Reads plain scalars as the Pulumi engine does (https://github.com/go-yaml/yaml/blob/v3/resolve.go).
+
+    PyYAML follows YAML 1.1, where `yes` is true, `1:30` is 90 and `2026-12-20` a date. To the engine they are text: a
+    document must not mean one thing to `check` and another to `up`.
+    """
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  PyYAML's own protocol
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|0|[1-9][0-9_]*)", "-+0123456789"),
+    (
+        "float",
+        r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+        "-+0123456789.",
+    ),
+    ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ("merge", r"<<", "<"),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(f"(?:{_pattern})\\Z"), list(_first))
+
 _MERGE = "tag:yaml.org,2002:merge"
 _TEXT = "tag:yaml.org,2002:str"
+_DIGITS = 4_000
+"""Of a number; Python itself reads no more than 4,300."""
 _LARGEST = 2_000_000
 """Values after aliases are followed. A document of 64 pools, 512 queues and 1,000 clusters has about 30,000; a few
 nested aliases can stand for billions."""
@@ -35,7 +61,7 @@ class Positions:
         return self._find(path)[0]
 
     def text(self, path: Path) -> str | None:
-        """The scalar at a path as it was typed (`1.30`, `yes`), before YAML gave it a type."""
+        """The scalar at a path as it was typed (`1.30`), before YAML gave it a type."""
         _, node, complete = self._find(path)
         return node.value if complete and isinstance(node, ScalarNode) else None
 
@@ -68,6 +94,15 @@ def child(node: Node | None, key: str) -> Node | None:
 def keys(node: Node | None) -> list[str]:
     """The keys of a mapping; none for anything else."""
     return [key.value for key, _ in node.value if isinstance(key, ScalarNode)] if isinstance(node, MappingNode) else []
+
+
+def duplicates(node: Node | None) -> dict[str, tuple[int, int]]:
+    """The keys that a mapping has more than once, each with the lines (from 1) of its first two places."""
+    lines: dict[str, list[int]] = {}
+    for key, _ in node.value if isinstance(node, MappingNode) else ():
+        if isinstance(key, ScalarNode) and key.tag != _MERGE:
+            lines.setdefault(key.value, []).append(key.start_mark.line + 1)
+    return {name: (found[0], found[1]) for name, found in lines.items() if len(found) > 1}
 
 
 def compose(text: str) -> Node | None:
@@ -127,28 +162,27 @@ class _Reader:
         try:
             return self._scalars.construct_object(node)
         except (yaml.YAMLError, ValueError) as error:
+            if len(node.value) > _DIGITS:
+                self.problems.append(Problem(path, node.value, f"is too large a number, of {len(node.value)} digits"))
+                return node.value
             reason = getattr(error, "problem", None) or str(error)
             self.problems.append(Problem(path, node.value, f"YAML cannot read this: {reason}", fix=f'"{node.value}"'))
             return node.value
 
     def _entries(self, node: Node, path: Path) -> Iterator[tuple[str, Any]]:
-        seen: dict[str, int] = {}
         merged: list[Node] = []
         own: list[tuple[str, Any]] = []
+        for name, (first, second) in duplicates(node).items():
+            message = f"is given twice (lines {first} and {second})"
+            self.problems.append(Problem((*path, name), name, message, fix="keep one of them"))
         for key, value in node.value:
             if key.tag == _MERGE:
                 merged += value.value if isinstance(value, SequenceNode) else [value]
-                continue
-            name = key.value if isinstance(key, ScalarNode) else None
-            line = key.start_mark.line + 1
-            if name is None:
-                self.problems.append(Problem(path, "?", f"a key must be plain text (line {line})"))
-                continue
-            if name in seen:
-                message = f"the key is there twice (lines {seen[name]} and {line}); YAML would silently take the last"
-                self.problems.append(Problem((*path, name), name, message, fix="keep one of them"))
-            seen[name] = line
-            own.append((name, self.value(value, (*path, name))))
+            elif isinstance(key, ScalarNode):
+                own.append((key.value, self.value(value, (*path, key.value))))
+            else:
+                message = f"a key must be plain text (line {key.start_mark.line + 1})"
+                self.problems.append(Problem(path, "?", message, spoils=NOTHING))
         for source in reversed(merged):  # the first of several wins, and own keys win over all
             if not isinstance(source, MappingNode):
                 raise ReadingError(f"<< merges mappings, not {shown(source.value)}", source.start_mark.line + 1)

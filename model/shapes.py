@@ -49,6 +49,18 @@ class Reading:
         for path in paths:
             self.found = _forgotten(self.found, path)
 
+    def disregard(self, paths: Iterable[Path]) -> None:
+        """Make the values at some paths, as they stand in the document, `LOST`, and what was said of them unsaid."""
+        for path in paths:
+            self.problems = [it for it in self.problems if self.as_written(it).path[: len(path)] != path]
+            self.forget([self._as_meant(path)])
+
+    def _as_meant(self, path: Path) -> Path:
+        for meant, written in self._respelt.items():
+            if path[: len(meant)] == (*meant[:-1], written):
+                path = (*meant, *path[len(meant) :])
+        return path
+
     def as_written(self, problem: Problem) -> Problem:
         """A problem with the keys as they stand in the document, misspelt ones included."""
         path = tuple(self._respelt.get(problem.path[: depth + 1], step) for depth, step in enumerate(problem.path))
@@ -117,8 +129,17 @@ class Reading:
             problem = _explained(detail, path, typed)
             if detail["type"] in _BY_KIND and detail["loc"][-1:] != ("[key]",):
                 problem = replace(problem, allowed=_wanted(_annotation_at(self._shape, self._value, path)))
+            if detail["type"] == "string_type" and detail["input"] is None and self._may_be_empty(path):
+                problem = replace(problem, fix='write ""')
             self.problems.append(problem)
         self._value = _without(self._value, path)
+
+    def _may_be_empty(self, path: Path) -> bool:
+        """Whether empty text may stand at a path: where it is the default, and in a label."""
+        holder = _branch(_annotation_at(self._shape, self._value, path[:-1]), _at(self._value, path[:-1]))
+        if isinstance(holder, type) and issubclass(holder, Declared):
+            return any(field.alias == path[-1] and field.default == "" for field in holder.model_fields.values())
+        return get_origin(holder) is dict
 
 
 def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
@@ -128,7 +149,7 @@ def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
         return Problem(path, ABSENT, "it must be given")
     if kind == "string_type":
         if value is None or isinstance(value, (dict, list)):
-            return Problem(path, value, "must be text", "text", 'write ""' if value is None else None)
+            return Problem(path, value, "must be text", "text")
         text = typed if typed is not None else str(value).lower() if isinstance(value, bool) else str(value)
         message = f"must be text, and YAML reads this as {_called(value)}"
         return Problem(path, value, message, "text", f'write "{text}"')
@@ -209,7 +230,9 @@ def _forgotten(found: Any, path: Path) -> Any:
     if isinstance(found, Declared):
         fields = type(found).model_fields
         inside = {name: getattr(found, name) for name in fields}
-        name = next(name for name, field in fields.items() if (field.alias or name) == step)
+        name = next((name for name, field in fields.items() if (field.alias or name) == step), None)
+        if name is None:
+            return found
         return type(found).model_construct(**{**inside, name: _forgotten(inside[name], rest)})
     if isinstance(found, dict) and (step in found or not rest):
         return {**found, step: _forgotten(found.get(step), rest)}

@@ -195,15 +195,76 @@ def test_problems_stand_in_the_order_of_the_file(tmp_path: Path):
     assert lines == sorted(lines)
 
 
-def test_a_duplicate_key_is_a_problem_and_hides_nothing(tmp_path: Path):
+def _file(tmp_path: Path, text: str) -> Path:
     file = tmp_path / "Pulumi.atlas.yaml"
-    text = TEXT.replace("    size: 16\n", "    size: 16\n    size: 17\n").replace("dgx-h100", "dgx-h10")
     file.write_text("config:\n  gangline:environment:" + textwrap.indent(text, "    "))
-    found = document.read(file).judge().errors
+    return file
+
+
+def test_a_duplicate_key_is_a_problem_and_hides_nothing(tmp_path: Path):
+    text = TEXT.replace("    size: 16\n", "    size: 16\n    size: 17\n").replace("dgx-h100", "dgx-h10")
+    found = document.read(_file(tmp_path, text)).judge().errors
     assert [problems.spoken(problem.path) for problem in found] == [
         "environment.pools.train.server",
         "environment.pools.train.size",
     ]
+
+
+@pytest.mark.parametrize(
+    ("once", "twice", "path"),
+    [
+        ("    size: 16\n", "    size: 16\n    size: none\n", "pools.train.size"),
+        ("    size: 16\n", "    size: 16\n    size: 1\n    size: 2\n", "pools.train.size"),
+        ("    size: 16\n", "    size: 16\n    sise: 1\n    sise: 2\n", "pools.train.sise"),
+        ("domains: {spine: 2, rack: 4}", "domains: {spine: 2, rack: 4, rack: 5}", "pools.train.domains.rack"),
+        ("queues:\n  research:\n", "queues:\n  research: 7\n  research:\n", "queues.research"),
+        ("ray:\n", "pools: {}\nray:\n", "pools"),
+        ("effect: NoSchedule}", "effect: NoSchedule, effect: No}", "pools.train.taints[0].effect"),
+        ("quota: {gpu: 128,", "quota: {gpu: 128, gpu: 1E,", "tenants.research.quota.gpu"),
+    ],
+)
+def test_a_value_that_is_given_twice_is_one_problem(tmp_path: Path, once: str, twice: str, path: str):
+    assert once in TEXT
+    (problem,) = document.read(_file(tmp_path, TEXT.replace(once, twice, 1))).judge().errors
+    assert problems.spoken(problem.path) == f"environment.{path}"
+    assert "is given twice (lines " in problem.message
+
+
+def test_a_value_that_is_given_twice_under_a_misspelt_key_is_two_problems(tmp_path: Path):
+    text = TEXT.replace("pools:", "pols:").replace("    size: 16\n", "    size: 16\n    size: none\n")
+    found = document.read(_file(tmp_path, text)).judge().errors
+    assert [problems.spoken(problem.path) for problem in found] == ["environment.pols", "environment.pols.train.size"]
+
+
+@pytest.mark.parametrize("word", ["yes", "no", "on", "off", "y", "1:30"])
+def test_words_that_are_text_to_the_engine_are_no_truth_here(tmp_path: Path, word: str):
+    text = TEXT.replace("reclaimable: false", f"reclaimable: {word}")
+    (problem,) = document.read(_file(tmp_path, text)).judge().errors
+    assert problems.spoken(problem.path) == "environment.queues.production.reclaimable"
+    assert (problem.message, problem.allowed) == ("must be true or false, not text", "true, false")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "cluster.kubernetes",
+        "cluster.name",
+        "pools.train.taints.0.key",
+        "pools.train.taints.0.effect",
+        "tenants.research.namespaces.0",
+        "ray.clusters.tuning.pool",
+        "ray.clusters.tuning.queue",
+        "ray.clusters.tuning.namespace",
+    ],
+)
+def test_nothing_is_not_mended_by_what_is_refused_next(path: str):
+    _, problem = only(errors(put(path, None)))
+    assert (problem.fix, problem.allowed) == (None, "text")
+
+
+def test_nothing_is_mended_by_empty_text_where_that_may_stand():
+    _, problem = only(errors(put("pools.train.taints.0.value", None)))
+    assert problem.fix == 'write ""'
 
 
 @pytest.mark.parametrize(
@@ -215,6 +276,14 @@ def test_a_duplicate_key_is_a_problem_and_hides_nothing(tmp_path: Path):
         ("", "it has no gangline:environment under config", None),
         ("- a\n", "it has no gangline:environment under config", None),
         ("config:\n  gangline:environment: 1\n---\nb: 1\n", "but found another document", 3),
+        ("config: {}\nconfig:\n  gangline:environment: {}\n", "config is given twice (lines 1 and 2)", 1),
+        ("config:\n  aws:region: x\n  aws:region: y\n", "aws:region is given twice (lines 2 and 3)", 2),
+        (
+            "config:\n  gangline:environment: {}\n  gangline:environment: {}\n",
+            "gangline:environment is given twice (lines 2 and 3)",
+            2,
+        ),
+        ("encryptionsalt: a\nconfig: {}\nencryptionsalt: b\n", "encryptionsalt is given twice (lines 1 and 3)", 1),
         ("config:\n  gangline:environment: &a {b: *a}\n", "an alias contains itself", 2),
         ("config:\n  gangline:environment: *nowhere\n", "found undefined alias", 2),
     ],

@@ -20,9 +20,34 @@ def _read(text: str) -> tuple[Any, list[str], reading.Positions]:
 
 
 def test_values_are_those_of_yaml():
-    value, problems, _ = _read("a: 1\nb: [x, '2', 2.5, true, null, ~]\nc: {d: yes}\n")
-    assert value == {"a": 1, "b": ["x", "2", 2.5, True, None, None], "c": {"d": True}}
+    value, problems, _ = _read("a: 1\nb: [x, '2', 2.5, true, null, ~]\nc: {d: False, e: }\n")
+    assert value == {"a": 1, "b": ["x", "2", 2.5, True, None, None], "c": {"d": False, "e": None}}
     assert problems == []
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["yes", "No", "on", "OFF", "y", "n", "1:30", "190:20:30", "1:30.5", "2026-12-20", "2001-12-14 21:59:43", "="],
+)
+def test_what_is_text_to_the_engine_is_text(typed: str):
+    value, problems, _ = _read(f"a: {typed}\n")
+    assert (value, problems) == ({"a": typed}, [])
+
+
+@pytest.mark.parametrize(
+    ("typed", "number"),
+    [("010", 8), ("0o10", 8), ("0x1F", 31), ("0b11", 3), ("1_000", 1000), ("-5", -5), ("0", 0), (".5", 0.5)],
+)
+def test_numbers_are_those_of_the_engine(typed: str, number: float):
+    value, problems, _ = _read(f"a: {typed}\n")
+    assert (value, problems) == ({"a": number}, [])
+
+
+def test_a_number_of_thousands_of_digits_is_too_large():
+    root = reading.compose(f"a: {'9' * 5000}\n")
+    assert root is not None
+    (problem,) = reading.value_of(root)[1]
+    assert problem.message == "is too large a number, of 5000 digits"
 
 
 @pytest.mark.parametrize(
@@ -44,8 +69,8 @@ def test_a_place_is_the_line_of_its_key_or_of_what_is_around_it(path: Steps, lin
 
 
 def test_scalars_are_known_as_they_were_typed():
-    _, _, positions = _read("a: 1.30\nb: yes\nc: [2026-12-20]\n")
-    assert [positions.text(("a",)), positions.text(("b",)), positions.text(("c", 0))] == ["1.30", "yes", "2026-12-20"]
+    _, _, positions = _read("a: 1.30\nb: TRUE\nc: [0x1F]\n")
+    assert [positions.text(("a",)), positions.text(("b",)), positions.text(("c", 0))] == ["1.30", "TRUE", "0x1F"]
     assert positions.text(("c",)) is None
     assert positions.text(("d",)) is None
 
@@ -53,7 +78,7 @@ def test_scalars_are_known_as_they_were_typed():
 def test_duplicate_keys_are_problems_at_any_depth():
     value, problems, positions = _read("a: 1\nb: {c: 1, c: 2}\na: 2\n")
     assert value == {"a": 2, "b": {"c": 2}}
-    assert problems == ["environment.b.c", "environment.a"]
+    assert problems == ["environment.a", "environment.b.c"]
     assert positions.line(("a",)) == 3
 
 
@@ -109,8 +134,8 @@ def test_tags_make_no_objects(text: str):
     ("typed", "path", "fix"),
     [
         ("kubernetes: 1.30", "cluster.kubernetes", 'write "1.30"'),
-        ("kubernetes: 2026-12-20", "cluster.kubernetes", 'write "2026-12-20"'),
-        ("kubernetes: yes", "cluster.kubernetes", 'write "yes"'),
+        ("kubernetes: 1_35", "cluster.kubernetes", 'write "1_35"'),
+        ("kubernetes: True", "cluster.kubernetes", 'write "True"'),
     ],
 )
 def test_text_without_quotes_is_told_as_it_was_typed(tmp_path: Path, typed: str, path: str, fix: str):
