@@ -11,7 +11,7 @@ from .problems import Problem, answered, known
 if TYPE_CHECKING:
     from .environment import Environment
 
-_MINOR = re.compile(r"1\.(0|[1-9][0-9]*)")
+_MINOR = re.compile(r"1\.(0|[1-9][0-9]{0,2})")
 
 
 class Cluster(Declared):
@@ -52,7 +52,7 @@ def _name(env: "Environment") -> Iterator[Problem]:
 def _kubernetes(env: "Environment") -> Iterator[Problem]:
     at, version = ("cluster", "kubernetes"), known(env.cluster.kubernetes)
     if not _MINOR.fullmatch(version):
-        minor = re.match(r"v?(1\.(?:0|[1-9][0-9]*))(?![0-9])", version)
+        minor = re.match(r"v?(1\.(?:0|[1-9][0-9]{0,2}))(?![0-9])", version)
         fix = f'"{minor[1]}"' if minor else None
         yield Problem(at, version, "must be a minor version", 'such as "1.35"', fix)
 

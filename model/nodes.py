@@ -31,6 +31,9 @@ SHARED_GPU = "nvidia.com/gpu.shared"
 """The resource of shared GPUs: the device plugin's name for it with `renameByDefault`
 (https://github.com/NVIDIA/k8s-device-plugin, README, "Shared Access to GPUs")."""
 
+_PER_KUBELET, _PER_POD = (255 + 100) * MEBIBYTE, 11 * MEBIBYTE
+_USUAL_PODS = 110
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -155,7 +158,7 @@ def kept_back(pool: Pool) -> tuple[Decimal, Decimal]:
     millicores = int(machine(pool).cpu.value * 1000)
     steps = ((0, 1000, 600), (1000, 2000, 100), (2000, 4000, 50), (4000, millicores, 25))
     kept = sum(max(0, min(end, millicores) - start) * share // 10_000 for start, end, share in steps)
-    return Decimal(kept) / 1000, (255 + 11 * pool.max_pods + 100) * MEBIBYTE
+    return Decimal(kept) / 1000, _PER_KUBELET + _PER_POD * pool.max_pods
 
 
 def limits(env: "Environment") -> Iterator[Problem]:
@@ -172,12 +175,20 @@ def _room(it: Subject[Pool]) -> Iterator[Problem]:
         if it.value.reserved is not None:
             at, value = (*it.at, "reserved", resource), getattr(it.value.reserved, resource).text
             yield Problem(at, value, left, f"less than {written(resource, has)}")
+        elif resource == "memory" and it.value.max_pods > _USUAL_PODS and (most := _most_pods(has)) > 0:
+            message = f"{left} for so many pods"
+            yield Problem((*it.at, "maxPods"), it.value.max_pods, message, f"at most {most}")
         elif it.value.shape is not None:
             at, value = (*it.at, "shape", resource), getattr(it.value.shape, resource).text
             yield Problem(at, value, left, f"more than {written(resource, kept)}")
         else:
             at = (*it.at, "host", resource)
             yield Problem(at, written(resource, has), left, f"more than {written(resource, kept)}")
+
+
+def _most_pods(memory: Decimal) -> int:
+    """The most pods for which the formula keeps back less than all of the memory; 0 or less when there are none."""
+    return int((memory - _PER_KUBELET - 1) // _PER_POD)
 
 
 @derived
@@ -223,8 +234,8 @@ def node_names(env: "Environment", pool_name: str, count: int) -> list[str]:
     pool = env.pools[pool_name]
     named = list(racks.nodes_of(env, pool_name))[:count]
     width = len(str(max(pool.most - 1, 0)))
-    rest = (f"{pool_name}-{number:0{width}}" for number in range(count))
-    return named + [name for name in rest if name not in named][: count - len(named)]
+    rest, taken = (f"{pool_name}-{number:0{width}}" for number in range(count)), set(named)
+    return named + [name for name in rest if name not in taken][: count - len(named)]
 
 
 def node_offers(env: "Environment") -> list[NodeOffer]:

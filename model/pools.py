@@ -10,12 +10,22 @@ from catalog import reader as catalog
 
 from . import names
 from .base import Declared, Listed, Mapped, Plain, PlainOrMapped, one_of
-from .problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, lost, nearest
+from .problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest
 from .quantities import Cpu, Memory
 from .sharing import Sharing, TimeSlicingPlan
 
 if TYPE_CHECKING:
     from .environment import Environment
+
+
+MOST_NODES = 100_000
+"""Nodes per pool: as many as any provider runs in one cluster (Amazon EKS). Kubernetes itself is tested up to 5,000
+(https://kubernetes.io/docs/setup/best-practices/cluster-large/)."""
+MOST_PODS = 2_500
+"""Pods per node: the highest number that a distribution supports (OpenShift, object maximums). Kubernetes itself is
+tested up to 110 (https://kubernetes.io/docs/setup/best-practices/cluster-large/)."""
+MOST_GPUS = 64
+"""GPUs per node: four times what the largest server has (DGX-2, 16), so that only a slip of the pen is refused."""
 
 
 class Size(Declared):
@@ -39,7 +49,7 @@ class ShapeGpu(Declared):
     model: Annotated[str, one_of(catalog.gpus)]
     """A GPU of the catalogue, such as `h100-sxm-80gb`."""
     count: int
-    """GPUs per node, at least 1."""
+    """GPUs per node, 1 to 64."""
 
 
 class Shape(Declared):
@@ -112,7 +122,7 @@ class Pool(Declared):
     shape: Shape | None = None
     """An explicit shape."""
     size: Count
-    """Number of nodes, or {min, max, desired} under an autoscaler."""
+    """Number of nodes, at most 100000, or {min, max, desired} under an autoscaler."""
     sharing: Sharing = "none"
     """How its GPUs are shared: none, or {timeSlicing: {replicas: N}}."""
     labels: dict[str, str] = Field(default_factory=dict)
@@ -122,7 +132,7 @@ class Pool(Declared):
     domains: dict[str, int] = Field(default_factory=dict)
     """Topology domains of this pool per level, e.g. {spine: 2, rack: 4}: nodes fill them evenly."""
     max_pods: int = 110
-    """Pods per node that the kubelet allows."""
+    """Pods per node that the kubelet allows, 1 to 2500."""
     reserved: Reserved | None = None
     """What the kubelet keeps back, if not by the usual formula."""
 
@@ -171,6 +181,7 @@ def values(env: "Environment") -> Iterator[Problem]:
 def references(env: "Environment") -> Iterator[Problem]:
     """What pools say about their place in the topology that the topology does not bear out."""
     yield from each(("pools",), env.pools, env, _hosts, _derived_labels, _shareable, _levels, _domains)
+    yield from answered(_room_for_operators, env)
 
 
 def _name(it: Subject[Pool]) -> Iterator[Problem]:
@@ -214,7 +225,11 @@ def _gpus(it: Subject[Pool]) -> Iterator[Problem]:
     if not lost(shape.gpu.model) and shape.gpu.model not in catalog.gpus():
         yield _unknown((*at, "model"), shape.gpu.model, "GPU", catalog.gpus())
     if shape.gpu.count < 1:
-        yield Problem((*at, "count"), shape.gpu.count, "must be at least 1", "1 or more; no gpu where there is none")
+        allowed = f"1 to {MOST_GPUS}; no gpu where there is none"
+        yield Problem((*at, "count"), shape.gpu.count, "must be at least 1", allowed)
+    elif shape.gpu.count > MOST_GPUS:
+        message = f"is more than {MOST_GPUS}, and no server has so many GPUs"
+        yield Problem((*at, "count"), shape.gpu.count, message, f"1 to {MOST_GPUS}")
 
 
 def _cores(it: Subject[Pool]) -> Iterator[Problem]:
@@ -229,15 +244,16 @@ def _unknown(at: Path, name: str, called: str, known: Iterable[str]) -> Problem:
 
 
 def _size(it: Subject[Pool]) -> Iterator[Problem]:
-    yield from count_problems((*it.at, "size"), it.value.size)
+    yield from count_problems((*it.at, "size"), it.value.size, MOST_NODES)
 
 
-def count_problems(at: Path, count: int | Size) -> Iterator[Problem]:
-    """What is wrong with a number or range."""
+def count_problems(at: Path, count: int | Size, limit: int) -> Iterator[Problem]:
+    """What is wrong with a number or range of at most a limit."""
     if not isinstance(count, Size):
-        yield from _negative(at, count)
+        yield from _bounded(at, count, limit)
         return
-    found = [*answered(_negative, (*at, "min"), count.min), *answered(_negative, (*at, "max"), count.max)]
+    ends = (("min", count.min), ("max", count.max))
+    found = [problem for key, end in ends for problem in answered(_bounded, (*at, key), end, limit)]
     yield from found
     if found:
         return
@@ -249,22 +265,30 @@ def count_problems(at: Path, count: int | Size) -> Iterator[Problem]:
         yield Problem((*at, "desired"), count.desired, message, f"{count.min} to {count.max}", spoils=(at,))
 
 
-def _negative(at: Path, number: int) -> Iterator[Problem]:
+def _bounded(at: Path, number: int, limit: int) -> Iterator[Problem]:
     if number < 0:
-        yield Problem(at, number, "must not be negative", "0 or more")
+        yield Problem(at, number, "must not be negative", f"0 to {limit}")
+    elif number > limit:
+        yield Problem(at, number, f"is more than {limit}, the most there can be", f"0 to {limit}")
 
 
 def _sharing(it: Subject[Pool]) -> Iterator[Problem]:
     sharing = it.value.sharing
-    if isinstance(sharing, TimeSlicingPlan) and (replicas := sharing.time_slicing.replicas) < 2:
+    if not isinstance(sharing, TimeSlicingPlan):
+        return
+    at, replicas = (*it.at, "sharing", "timeSlicing", "replicas"), sharing.time_slicing.replicas
+    if replicas < 2:
         message = "a GPU is shared by at least 2; for whole GPUs there is nothing to configure"
-        at = (*it.at, "sharing", "timeSlicing", "replicas")
-        yield Problem(at, replicas, message, "2 or more", "sharing: none")
+        yield Problem(at, replicas, message, f"2 to {MOST_PODS}", "sharing: none")
+    elif replicas > MOST_PODS:
+        message = f"is more than {MOST_PODS}: each slice needs a pod, and no node has more pods"
+        yield Problem(at, replicas, message, f"2 to {MOST_PODS}")
 
 
 def _pods(it: Subject[Pool]) -> Iterator[Problem]:
-    if it.value.max_pods < 1:
-        yield Problem((*it.at, "maxPods"), it.value.max_pods, "must be at least 1", "1 or more")
+    if not 1 <= it.value.max_pods <= MOST_PODS:
+        fault = "must be at least 1" if it.value.max_pods < 1 else f"is more than {MOST_PODS}, the most of any kubelet"
+        yield Problem((*it.at, "maxPods"), it.value.max_pods, fault, f"1 to {MOST_PODS}")
 
 
 def _labels(it: Subject[Pool]) -> Iterator[Problem]:
@@ -319,6 +343,19 @@ def _shareable(it: Subject[Pool]) -> Iterator[Problem]:
     pool = it.value
     if isinstance(pool.sharing, TimeSlicingPlan) and pool.shape is not None and pool.shape.gpu is None:
         yield Problem((*it.at, "sharing"), "timeSlicing", "the pool has no GPUs to share", "none", "sharing: none")
+
+
+def _room_for_operators(env: "Environment") -> Iterator[Problem]:
+    """Operators stay off GPU nodes where there are others; nodes that the document does not describe may be there."""
+    plain = [name for name, pool in env.pools.items() if pool.server is None and _gpus_of(pool) is None]
+    if plain and len(plain) < len(env.pools) and not any(env.pools[name].initial for name in plain):
+        at = ("pools", plain[0], "size")
+        message = "no pool without GPUs begins with nodes, and the operators stay off those with GPUs"
+        yield Problem(at, 0, message, "1 or more, unless nodes of no pool hold them", severity="warning")
+
+
+def _gpus_of(pool: Pool) -> ShapeGpu | None:
+    return None if pool.shape is None else known(pool.shape.gpu)
 
 
 def _levels(it: Subject[Pool]) -> Iterator[Problem]:

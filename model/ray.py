@@ -9,7 +9,7 @@ from pydantic import Field
 
 from . import gangs, names, nodes, queues, tenants, topology
 from .base import Declared
-from .pools import Count, Size, count_problems, most
+from .pools import MOST_GPUS, Count, Size, count_problems, most
 from .problems import NOTHING, Problem, Subject, answered, each, known, nearest
 from .quantities import Cpu, Memory, Quantity, written
 
@@ -19,10 +19,19 @@ if TYPE_CHECKING:
 NAME = names.dns_1035(53)
 """KubeRay refuses longer names, because of what it makes from them
 (ray-operator/controllers/ray/utils/constant.go, MaxRayClusterNameLength)."""
+MOST_WORKERS = 2**31 - 2
+"""With the head they are the `minMember` of the gang's PodGroup, an int32."""
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+_HOST = r"[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
+_PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _IMAGE = re.compile(
-    r"(?P<repository>[^\s:@]+(?::[0-9]+/[^\s:@]+)?)(?::(?P<tag>[\w][\w.-]{0,127}))?(?P<digest>@sha256:[0-9a-f]{64})?"
+    rf"(?P<repository>(?:(?:{_HOST}(?:\.{_HOST})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?/)?{_PART}(?:/{_PART})*)"
+    r"(?::(?P<tag>\w[\w.-]{0,127}))?(?P<digest>@sha256:[0-9a-f]{64})?",
+    re.ASCII,
 )
+"""The grammar of https://github.com/distribution/reference (regexp.go)."""
+_LONGEST_IMAGE = 255
+"""Characters of its repository (https://github.com/distribution/reference, RepositoryNameTotalLengthMax)."""
 
 
 class Head(Declared):
@@ -141,9 +150,10 @@ def _name(it: Subject[RayCluster]) -> Iterator[Problem]:
 
 def _numbers(it: Subject[RayCluster]) -> Iterator[Problem]:
     workers = it.value.workers
-    yield from answered(count_problems, (*it.at, "workers", "count"), workers.count)
-    if workers.gpus < 0:
-        yield Problem((*it.at, "workers", "gpus"), workers.gpus, "must not be negative", "0 or more")
+    yield from answered(count_problems, (*it.at, "workers", "count"), workers.count, MOST_WORKERS)
+    if not 0 <= workers.gpus <= MOST_GPUS:
+        message = "must not be negative" if workers.gpus < 0 else f"is more than {MOST_GPUS}, and no node has so many"
+        yield Problem((*it.at, "workers", "gpus"), workers.gpus, message, f"0 to {MOST_GPUS}")
 
 
 def _version(it: Subject[RayCluster]) -> Iterator[Problem]:
@@ -161,9 +171,9 @@ def _image(it: Subject[RayCluster]) -> Iterator[Problem]:
     image, version = known(it.value.image), known(it.value.ray)
     if image is None:
         return
-    at, allowed = (*it.at, "image"), "an image with a tag or digest"
+    at, allowed = (*it.at, "image"), "[registry/]repository in lower case, with a tag or digest"
     match = _IMAGE.fullmatch(image)
-    if match is None:
+    if match is None or len(match["repository"]) > _LONGEST_IMAGE:
         yield Problem(at, image, "is no image reference", allowed, f"rayproject/ray:{version}")
     elif match["digest"] is None and match["tag"] in (None, "latest"):
         message = "names no exact image, so pods of one cluster may differ"

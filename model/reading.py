@@ -9,8 +9,10 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from .problems import NOTHING, Path, Problem, shown
 
+_Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+
+class _Loader(_Safe):
     """Reads plain scalars as the Pulumi engine does (https://github.com/go-yaml/yaml/blob/v3/resolve.go).
 
     PyYAML follows YAML 1.1, where `yes` is true, `1:30` is 90 and `2026-12-20` a date. To the engine they are text: a

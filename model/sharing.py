@@ -13,7 +13,7 @@ class TimeSlicing(Declared):
     """
 
     replicas: int
-    """Slices per GPU, at least 2 (the device plugin refuses fewer)."""
+    """Slices per GPU, 2 (the device plugin refuses fewer) to 2500 (each needs a pod)."""
 
 
 class TimeSlicingPlan(Declared):

@@ -1,8 +1,8 @@
 """Where nodes stand: from labels that they carry, or from a static list of racks."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
@@ -87,11 +87,6 @@ def level(env: "Environment", name: str) -> Level | None:
     return next((found for found in levels(env) if found.name == name), None)
 
 
-def _domain(index: int, nodes: int, domains: int) -> int:
-    """The domain of the node with an index when nodes fill domains evenly and in order."""
-    return index * domains // nodes
-
-
 @derived
 def domain_counts(env: "Environment", pool_name: str, level_name: str, nodes: int) -> tuple[int, ...]:
     """Nodes in each domain of a level when a pool has that many nodes. Empty where the document does not say.
@@ -102,16 +97,26 @@ def domain_counts(env: "Environment", pool_name: str, level_name: str, nodes: in
     domains = pool.domains.get(level_name)
     if domains is None or nodes == 0:
         return ()
-    counts = Counter(_node_domain(env, pool_name, level_name, index, nodes) for index in range(nodes))
-    return tuple(counts[index] for index in range(domains))
+    closest = _closest(env, pool_name)
+    # The first node of each domain, and the end: what `_node_domain` says, turned round.
+    starts = [_up(_up(number * closest, domains) * nodes, closest) for number in range(domains + 1)]
+    return tuple(end - start for start, end in pairwise(starts))
+
+
+def _up(number: int, divisor: int) -> int:
+    return -(-number // divisor)
+
+
+def _closest(env: "Environment", pool_name: str) -> int:
+    """Domains of a pool at the closest level that is known."""
+    domains = env.pools[pool_name].domains
+    return [domains[found.name] for found in levels(env) if found.name in domains][-1]
 
 
 def _node_domain(env: "Environment", pool_name: str, level_name: str, index: int, nodes: int) -> int:
     """The number of the domain in which a node stands: by the closest level that is known, then by whole domains."""
-    domains = env.pools[pool_name].domains
-    known = [domains[found.name] for found in levels(env) if found.name in domains]
-    closest = known[-1]
-    return _domain(index, nodes, closest) * domains[level_name] // closest
+    closest = _closest(env, pool_name)
+    return (index * closest // nodes) * env.pools[pool_name].domains[level_name] // closest
 
 
 def largest_domain(env: "Environment", pool_name: str, level_name: str) -> int | None:

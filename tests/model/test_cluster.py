@@ -9,7 +9,15 @@ from tests.model.documents import drop, environment, errors, only, put, warnings
 
 @pytest.mark.parametrize(
     ("version", "fix"),
-    [("1.35.4", '"1.35"'), ("v1.35", '"1.35"'), ("35", None), ("latest", None), ("1.035", None), ("", None)],
+    [
+        ("1.35.4", '"1.35"'),
+        ("v1.35", '"1.35"'),
+        ("35", None),
+        ("latest", None),
+        ("1.035", None),
+        ("", None),
+        ("1." + "9" * 5000, None),
+    ],
 )
 def test_kubernetes_is_a_minor_version(version: str, fix: str | None):
     path, problem = only(errors(put("cluster.kubernetes", version)))

@@ -3,7 +3,7 @@
 import pytest
 
 from model.pools import Pool
-from tests.model.documents import add, drop, environment, errors, only, put, rename
+from tests.model.documents import add, drop, environment, errors, only, put, rename, warnings
 
 
 def test_exactly_one_of_server_and_shape_says_what_the_nodes_are():
@@ -190,3 +190,67 @@ def test_keys_of_other_tools_are_told_with_ours(key: str):
     path, problem = only(errors(rename("pools.system.size", key)))
     assert path == f"pools.system.{key}"
     assert "did you mean size?" in problem.message
+
+
+BEYOND = [
+    ("pools.train.size", 100_001, "0 to 100000"),
+    ("pools.train.size", 10_000_000, "0 to 100000"),
+    ("pools.serve.size.max", 10**20, "0 to 100000"),
+    ("pools.train.maxPods", 2501, "1 to 2500"),
+    ("pools.train.maxPods", 10**9, "1 to 2500"),
+    ("pools.train.maxPods", 10**30, "1 to 2500"),
+    ("pools.serve.shape.gpu.count", 65, "1 to 64"),
+    ("pools.serve.shape.gpu.count", 10**40, "1 to 64"),
+    ("pools.serve.sharing.timeSlicing.replicas", 2501, "2 to 2500"),
+    ("pools.serve.sharing.timeSlicing.replicas", 10**40, "2 to 2500"),
+    ("ray.clusters.tuning.workers.count", 2**31 - 1, "0 to 2147483646"),
+    ("ray.clusters.tuning.workers.count", 10**20, "0 to 2147483646"),
+    ("ray.clusters.tuning.workers.gpus", 10**40, "0 to 64"),
+    ("ray.clusters.tuning.workers.gpus", -1, "0 to 64"),
+]
+
+
+@pytest.mark.parametrize(("path", "number", "allowed"), BEYOND)
+def test_numbers_have_bounds(path: str, number: int, allowed: str):
+    found, problem = only(errors(put(path, number)))
+    assert (found, problem.value, problem.allowed) == (path, number, allowed)
+
+
+@pytest.mark.parametrize("number", [2**31, 10**20])
+def test_a_range_of_workers_has_bounds_at_its_ends(number: int):
+    change = put("ray.clusters.tuning.workers.count", {"min": 1, "max": number})
+    assert list(errors(change)) == ["ray.clusters.tuning.workers.count.max"]
+
+
+@pytest.mark.parametrize("level", ["spine", "rack"])
+def test_no_number_of_domains_is_too_large_to_judge(level: str):
+    assert errors(put(f"pools.train.domains.{level}", 10**40))
+
+
+def test_the_largest_pool_is_judged():
+    environment(put("pools.train.size", 100_000), put("pools.train.maxPods", 2500))
+
+
+@pytest.mark.parametrize(("pods", "most"), [(1000, 340), (341, 340)])
+def test_memory_for_too_many_pods_is_told_at_their_number(pods: int, most: int):
+    change = put("pools.system.shape.memory", "4096Mi"), put("pools.system.maxPods", pods)
+    path, problem = only(errors(*change))
+    assert (path, problem.value, problem.allowed) == ("pools.system.maxPods", pods, f"at most {most}")
+    environment(change[0], put("pools.system.maxPods", most))
+
+
+def test_a_machine_too_small_for_any_pod_is_told_at_its_memory():
+    change = put("pools.system.shape.memory", "256Mi"), put("pools.system.maxPods", 200)
+    assert list(errors(*change)) == ["pools.system.shape.memory"]
+
+
+@pytest.mark.parametrize("size", [0, {"min": 0, "max": 3}])
+def test_operators_need_a_node_without_gpus(size: object):
+    path, problem = only(warnings(put("pools.system.size", size)))
+    assert (path, problem.value) == ("pools.system.size", 0)
+
+
+def test_operators_find_a_place_elsewhere():
+    other = put("pools.other", {"shape": {"cpu": 8, "memory": "32Gi"}, "size": 1})
+    assert not warnings(put("pools.system.size", 0), other)
+    assert not warnings(drop("pools.system"))

@@ -212,6 +212,33 @@ def test_an_image_is_exact_and_of_the_same_ray(image: str, fix: str):
 @pytest.mark.parametrize(
     "image",
     [
+        "UPPER/Ray:2.52.0",
+        "a//b:1",
+        "/a:1",
+        "a/:1",
+        "ray-:1",
+        "-ray:1",
+        "..:1",
+        "a..b/c:1.0",
+        "ray:1.\N{LATIN SMALL LETTER E WITH ACUTE}",
+        "ray:\N{ARABIC-INDIC DIGIT ONE}",
+        "ray:.1",
+        "ray:" + "1" * 129,
+        "host:port/ray:1",
+        "a" * 256 + ":1",
+    ],
+)
+def test_what_no_registry_could_name_is_no_image(image: str):
+    path, problem = only(errors(put(f"{TUNING}.image", image)))
+    assert (path, problem.message) == (f"{TUNING}.image", "is no image reference")
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "[2001:db8::1]:5000/a__b/c--d.e_f:dev",
+        "UPPER/ray:dev",
+        "localhost/ray:dev",
         "rayproject/ray:2.52.0",
         "rayproject/ray:2.52.0-py312-gpu",
         "registry.example.com:5000/team/ray:2.52.0",

@@ -98,3 +98,14 @@ def test_each_node_knows_all_its_domains_and_they_nest():
     for labels in topology.node_labels(env, "train", 17):
         rack, spine = labels["topology.example.com/rack"], labels["topology.example.com/spine"]
         assert homes.setdefault(rack, spine) == spine
+
+
+@pytest.mark.parametrize("racks", [2, 6, 10])
+def test_domains_are_counted_as_their_nodes_are_labelled(racks: int):
+    env = environment(put("pools.train.domains", {"spine": 2, "rack": racks}), drop("ray.clusters.tuning"))
+    for nodes in range(1, 60):
+        labels = topology.node_labels(env, "train", nodes)
+        for level in ("spine", "rack"):
+            found = Counter(label[f"topology.example.com/{level}"] for label in labels)
+            counts = topology.domain_counts(env, "train", level, nodes)
+            assert counts == tuple(found[f"train-{level}-{number}"] for number in range(len(counts)))
