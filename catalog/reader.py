@@ -71,6 +71,8 @@ class Release:
         crds: Names of the custom resource definitions that it brings, checked against its source when it is installed.
         sha256: Checksum of the chart's archive in that repository, where it was published apart from the archive.
         newest_kubernetes: Newest minor of Kubernetes 1 that it is made for, where its makers say so.
+        oldest: Oldest version that has what this project relies on; None where nothing newer is needed.
+        needs: What that is, and where it was read.
         source: Where version and repository were read.
     """
 
@@ -82,6 +84,8 @@ class Release:
     crds: tuple[str, ...] = ()
     sha256: str | None = None
     newest_kubernetes: int | None = None
+    oldest: str | None = None
+    needs: str = ""
     source: str = ""
 
 

@@ -279,7 +279,7 @@ def _sharing(it: Subject[Pool]) -> Iterator[Problem]:
     at, replicas = (*it.at, "sharing", "timeSlicing", "replicas"), sharing.time_slicing.replicas
     if replicas < 2:
         message = "a GPU is shared by at least 2; for whole GPUs there is nothing to configure"
-        yield Problem(at, replicas, message, f"2 to {MOST_PODS}", "sharing: none")
+        yield Problem(at, replicas, message, "2 or more", "sharing: none")
     elif replicas > MOST_PODS:
         message = f"is more than {MOST_PODS}: each slice needs a pod, and no node has more pods"
         yield Problem(at, replicas, message, f"2 to {MOST_PODS}")

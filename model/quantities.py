@@ -24,6 +24,8 @@ _DECIMAL = {"n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), ""
 _SUFFIXES = _BINARY | _DECIMAL
 _NUMBER, _SUFFIX = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", r"[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3}|"
 _GRAMMAR = re.compile(f"({_NUMBER})({_SUFFIX})")
+BYTES = ("memory", "ephemeral-storage")
+"""Resources that are counted in bytes."""
 EXAMPLES = "a quantity such as 8, 500m or 512Gi"
 _LARGEST = Decimal(2**63 - 1)
 """The API server caps what is larger (quantity.go, maxAllowed)."""
@@ -147,11 +149,42 @@ Memory = Annotated[Quantity, AfterValidator(_memory)]
 
 def written(resource: str, amount: Decimal) -> str:
     """An amount in base units as a quantity: `4128Gi`, `223.37`, `32`."""
-    if resource in ("memory", "ephemeral-storage") and amount and amount % 1 == 0:
+    if resource in BYTES and amount and amount % 1 == 0:
         for suffix in reversed(_BINARY):
             if amount % _BINARY[suffix] == 0:
                 return f"{int(amount / _BINARY[suffix])}{suffix}"
     return f"{amount.normalize():f}"
+
+
+_TENTHS = 10
+
+
+def readable(resource: str, amount: Decimal) -> str:
+    """An amount in base units for a message: `96Ti`, and `63.1Ti` where its exact form has too many digits to grasp.
+
+    Rounded down, so that what is read as allowed is allowed.
+    """
+    exact = written(resource, amount)
+    if resource not in BYTES or len(exact) <= len("9999Gi"):
+        return exact
+    suffix, unit = next((it for it in reversed(_BINARY.items()) if amount >= it[1]), ("", Decimal(1)))
+    return f"{(amount * _TENTHS // unit / _TENTHS).normalize():f}{suffix}"
+
+
+def beside(resource: str, one: Quantity, other: Quantity) -> tuple[str, str]:
+    """Two amounts as they were written; where their units differ, with what they are in base units.
+
+    `4096G` and `4096Gi` look alike, and `96Ti` and `98304Gi` do not.
+    """
+    if _unit(one) == _unit(other):
+        return one.text, other.text
+    called = " bytes" if resource in BYTES else ""
+    first, second = (f"{amount} ({amount.value.normalize():f}{called})" for amount in (one, other))
+    return first, second
+
+
+def _unit(amount: Quantity) -> str:
+    return amount.text.lstrip("0123456789.")
 
 
 def request_fault(resource: str, request: Quantity | None, limit: Quantity | None) -> str | None:

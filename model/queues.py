@@ -13,7 +13,7 @@ from . import names, nodes
 from .base import Declared
 from .derived import derived
 from .problems import ABSENT, NOTHING, Path, Problem, Unanswerable, answered, lost, nearest
-from .quantities import MEBIBYTE, Quantity, written
+from .quantities import BYTES, MEBIBYTE, Quantity, beside, readable, written
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -29,7 +29,6 @@ DEPTH = 5
 PRIORITY = 2**31 - 1
 """Highest priority of a queue (its field is an int32)."""
 _BASIC = ("cpu", "memory", "ephemeral-storage", "pods")
-_BYTES = ("memory", "ephemeral-storage")
 
 
 class Queue(Declared):
@@ -147,7 +146,7 @@ def problems(env: "Environment") -> Iterator[Problem]:
 
 def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with each queue by itself."""
-    yield from _each(env, _name, _priority, _amounts)
+    yield from _each(env, _name, _default, _priority, _amounts)
 
 
 def references(env: "Environment") -> Iterator[Problem]:
@@ -190,6 +189,13 @@ def _name(node: QueueNode, _: "Environment") -> Iterator[Problem]:
         yield Problem(node.keys, name, f"is level {DEPTH + 1} of the tree", f"at most {DEPTH} levels", spoils=NOTHING)
 
 
+def _default(node: QueueNode, _: "Environment") -> Iterator[Problem]:
+    """Jobs that name no queue go to `default`, and Volcano takes jobs in leaves only."""
+    if node.path == DEFAULT and node.queue.queues:
+        message = "default takes the jobs that name no queue, so it must stay a leaf: jobs go to leaves only"
+        yield Problem((*node.keys, "queues"), ", ".join(node.queue.queues), message, "no queues below default")
+
+
 def _priority(node: QueueNode, _: "Environment") -> Iterator[Problem]:
     if not 0 <= node.queue.priority <= PRIORITY:
         yield Problem((*node.keys, "priority"), node.queue.priority, "is out of range", f"0 to {PRIORITY}")
@@ -223,7 +229,7 @@ def _amount_of(at: Path, name: str, quota: Quota) -> Iterator[Problem]:
         yield Problem(at, amount.text, f"{name} is counted in whole numbers", "a whole number")
     if name == "cpu" and amount.value * 1000 % 1:
         yield Problem(at, amount.text, "is finer than 1m, a thousandth of a core", "whole millicores")
-    if name in _BYTES and 0 < amount.value < MEBIBYTE:
+    if name in BYTES and 0 < amount.value < MEBIBYTE:
         meant = f"{amount.text[:-1]}Mi" if amount.text.endswith("m") else None
         yield Problem(at, amount.text, f"is less than 1Mi of {name}", "1Mi or more", meant)
 
@@ -251,8 +257,12 @@ def _key(quota: Quota, resource: str) -> str:
     return "gpu" if resource == nodes.GPU and resource not in quota else resource
 
 
+def _amount(quota: Quota, resource: str) -> Quantity | None:
+    return quota.get(_key(quota, resource))
+
+
 def _value(quota: Quota, resource: str) -> Decimal | None:
-    amount = quota.get(_key(quota, resource))
+    amount = _amount(quota, resource)
     return None if amount is None else amount.value
 
 
@@ -268,17 +278,17 @@ def _guarantees(node: QueueNode, _: "Environment") -> Iterator[Problem]:
 def _guarantee(node: QueueNode, resource: str) -> Iterator[Problem]:
     queue = node.queue
     key = _key(queue.guarantee, resource)
-    guarantee, deserved = queue.guarantee[key], _value(queue.deserved, resource)
+    guarantee, deserved = queue.guarantee[key], _amount(queue.deserved, resource)
     at = (*node.keys, "guarantee", key)
     both = (at, (*node.keys, "deserved", _key(queue.deserved, resource)))
     if deserved is None:
         message = f"guarantee {guarantee} is more than deserved, which has no {key}"
         fix = f"deserved: {{{key}: {guarantee}}}"
         yield Problem(at, guarantee.text, message, "at most what is deserved", fix, spoils=both)
-    elif guarantee.value > deserved:
-        most = written(resource, deserved)
-        message = f"guarantee {guarantee} is more than deserved {most}"
-        yield Problem(at, guarantee.text, message, f"at most {most}", spoils=both)
+    elif guarantee > deserved:
+        mine, most = beside(resource, guarantee, deserved)
+        message = f"guarantee {mine} is more than deserved {most}"
+        yield Problem(at, guarantee.text, message, f"at most {deserved}", spoils=both)
 
 
 def _deserves(node: QueueNode, _: "Environment") -> Iterator[Problem]:
@@ -288,12 +298,12 @@ def _deserves(node: QueueNode, _: "Environment") -> Iterator[Problem]:
 
 def _deserved(node: QueueNode, resource: str) -> Iterator[Problem]:
     key = _key(node.queue.deserved, resource)
-    deserved, capability = node.queue.deserved[key], _value(node.queue.capability, resource)
-    if capability is not None and deserved.value > capability:
-        most = written(resource, capability)
-        message = f"deserved {deserved} is more than capability {most}"
+    deserved, capability = node.queue.deserved[key], _amount(node.queue.capability, resource)
+    if capability is not None and deserved > capability:
+        mine, most = beside(resource, deserved, capability)
+        message = f"deserved {mine} is more than capability {most}"
         at, other = (*node.keys, "deserved", key), (*node.keys, "capability", _key(node.queue.capability, resource))
-        yield Problem(at, deserved.text, message, f"at most {most}", spoils=(at, other))
+        yield Problem(at, deserved.text, message, f"at most {capability}", spoils=(at, other))
 
 
 def _within_ancestors(node: QueueNode, env: "Environment") -> Iterator[Problem]:
@@ -306,17 +316,17 @@ def _capability(node: QueueNode, resource: str, env: "Environment") -> Iterator[
     key = _key(node.queue.capability, resource)
     mine = node.queue.capability[key]
     for above in branch(env, node.parent):
-        limit = _value(above.queue.capability, resource)
+        limit = _amount(above.queue.capability, resource)
         if limit is None:
             continue
-        if mine.value > limit:
-            most = written(resource, limit)
-            message = f"capability {mine} is more than capability {most} of {above.path}"
+        if mine > limit:
+            this, most = beside(resource, mine, limit)
+            message = f"capability {this} is more than capability {most} of {above.path}"
             at, other = (
                 (*node.keys, "capability", key),
                 (*above.keys, "capability", _key(above.queue.capability, resource)),
             )
-            yield Problem(at, mine.text, message, f"at most {most}", spoils=(at, other))
+            yield Problem(at, mine.text, message, f"at most {limit}", spoils=(at, other))
         return
 
 
@@ -354,12 +364,18 @@ def _claims(env: "Environment") -> Iterator[Problem]:
             with suppress(Unanswerable):
                 total, most = _total(env.queues, kind, resource), offered.get(resource)
                 if most is not None and total > most:
-                    over.append((kind, resource, written(resource, total), written(resource, most)))
+                    over.append((kind, resource, *_told(resource, total, most)))
     if over:
         told = [f"{kind} {total} of {name} in sum, the pools offer at most {most}" for kind, name, total, most in over]
         allowed = dict.fromkeys(f"at most {most} of {name}" for _, name, _, most in over)
         message = f"the top queues have {'; '.join(told)}"
         yield Problem(("queues",), over[0][2], message, ", ".join(allowed))
+
+
+def _told(resource: str, total: Decimal, most: Decimal) -> tuple[str, str]:
+    """Two amounts, so exactly that they look different."""
+    rounded = readable(resource, total), readable(resource, most)
+    return rounded if rounded[0] != rounded[1] else (f"{total.normalize():f}", f"{most.normalize():f}")
 
 
 def _unlimited(node: QueueNode, env: "Environment") -> Iterator[Problem]:

@@ -14,7 +14,7 @@ from .problems import Problem, Subject, each, known, nearest
 if TYPE_CHECKING:
     from .environment import Environment
 
-_EXACT = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?")
+_EXACT = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})(-[0-9A-Za-z.-]+)?")
 _REMOTE = re.compile(r"(https|oci)://[^\s/]+(/\S*)?")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://")
 _SOURCES = "https://… (chart repository), oci://… (chart), a *.tgz or a directory relative to the project"
@@ -93,7 +93,7 @@ def newest_kubernetes(env: "Environment", product: str) -> int | None:
 
 def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with the overrides."""
-    yield from each(("releases",), env.releases, env, _product, _version, _source)
+    yield from each(("releases",), env.releases, env, _product, _version, _age, _source)
 
 
 def _product(it: Subject[Release]) -> Iterator[Problem]:
@@ -109,6 +109,23 @@ def _version(it: Subject[Release]) -> Iterator[Problem]:
         fix = f'"{plain}"' if _EXACT.fullmatch(plain) else None
         message = "must be one exact version, so that two runs install the same"
         yield Problem((*it.at, "version"), written, message, 'such as "1.15.1"', fix)
+
+
+def _age(it: Subject[Release]) -> Iterator[Problem]:
+    written, entry = known(it.value.version), catalogued().get(it.name)
+    if written is None or entry is None or entry.oldest is None or not _EXACT.fullmatch(written):
+        return
+    if _order(written) < _order(entry.oldest):
+        message = f"is older than {entry.oldest}, the first with what is needed: {entry.needs}"
+        yield Problem((*it.at, "version"), written, message, f"{entry.oldest} or newer", f'"{entry.version}"')
+
+
+def _order(exact: str) -> tuple[int, int, int, bool]:
+    """Where a version stands among others; one on the way to a release stands before it."""
+    parts = _EXACT.fullmatch(exact)
+    if parts is None:
+        raise ValueError(f"{exact} is no exact version")
+    return int(parts[1]), int(parts[2]), int(parts[3]), parts[4] is None
 
 
 def _source(it: Subject[Release]) -> Iterator[Problem]:

@@ -43,6 +43,17 @@ def test_releases_are_exact(release: reader.Release):
         assert "latest" not in image
 
 
+@pytest.mark.parametrize("release", reader.releases().values(), ids=lambda release: release.name)
+def test_an_oldest_release_is_exact_and_says_why(release: reader.Release):
+    if release.oldest is None:
+        assert not release.needs
+        return
+    oldest, version = ([int(part) for part in text.split(".")] for text in (release.oldest, release.version))
+    assert len(oldest) == 3
+    assert oldest <= version
+    assert re.search(r"https://[^\s)]+", release.needs)
+
+
 def test_the_catalogue_cannot_be_changed():
     with pytest.raises(TypeError):
         reader.servers()["x"] = None  # pyright: ignore[reportIndexIssue]

@@ -93,3 +93,32 @@ def test_what_is_not_overridden_comes_from_the_catalogue():
 def test_products_are_known():
     path, problem = only(errors(put("releases.kube-ray", {"version": "1.6.2"})))
     assert (path, problem.fix) == ("releases.kube-ray", "kuberay")
+
+
+@pytest.mark.parametrize(
+    ("product", "version", "oldest"),
+    [
+        ("volcano", "1.9.0", "1.15.0"),
+        ("volcano", "1.14.99", "1.15.0"),
+        ("volcano", "1.15.0-alpha.1", "1.15.0"),
+        ("kuberay", "1.3.0", "1.5.0"),
+        ("kuberay", "0.99.0", "1.5.0"),
+    ],
+)
+def test_a_release_without_what_is_needed_is_refused(product: str, version: str, oldest: str):
+    path, problem = only(errors(put(f"releases.{product}.version", version)))
+    assert (path, problem.allowed) == (f"releases.{product}.version", f"{oldest} or newer")
+    assert "https://" in problem.message
+    assert problem.fix == f'"{catalog.releases()[product].version}"'
+
+
+@pytest.mark.parametrize(
+    ("product", "version"),
+    [("volcano", "1.15.0"), ("volcano", "1.100.0-rc.1"), ("kuberay", "1.5.0"), ("nvidia-device-plugin", "0.0.1")],
+)
+def test_a_release_with_what_is_needed_will_do(product: str, version: str):
+    assert releases.version(environment(put(f"releases.{product}.version", version)), product) == version
+
+
+def test_a_version_of_thousands_of_digits_is_none():
+    assert list(errors(put("releases.volcano.version", f"{'9' * 5000}.0.0"))) == ["releases.volcano.version"]

@@ -1,10 +1,12 @@
 """Queues: the rules by which Volcano's webhook refuses one, told before anything is created."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from model import queues
+from model import nodes, queues
+from model.quantities import Quantity
 from tests.model.documents import Change, drop, environment, errors, only, problems, put, warnings
 
 
@@ -221,3 +223,63 @@ def test_all_problems_of_queues_can_be_asked_for_alone():
 def test_no_warning_where_no_pool_has_gpus():
     no_gpus = _tree({"a": {"capability": {"cpu": 8}}})
     assert not warnings(no_gpus, drop("pools.train"), drop("pools.serve"))
+
+
+def test_default_stays_a_leaf():
+    change = put("queues.default", {"capability": GPU_LIMIT, "queues": {"b": {}}})
+    path, problem = only(errors(change))
+    assert (path, problem.value) == ("queues.default.queues", "b")
+    assert "must stay a leaf" in problem.message
+    assert not errors(put("queues.default", {"capability": GPU_LIMIT, "queues": {}}))
+
+
+@pytest.mark.parametrize(
+    ("kinds", "amounts", "says"),
+    [
+        (
+            ("deserved", "capability"),
+            ("4096Gi", "4096G"),
+            "deserved 4096Gi (4398046511104 bytes) is more than capability 4096G (4096000000000 bytes)",
+        ),
+        (
+            ("guarantee", "deserved"),
+            ("2Ti", "2000Gi"),
+            "guarantee 2Ti (2199023255552 bytes) is more than deserved 2000Gi (2147483648000 bytes)",
+        ),
+        (("deserved", "capability"), ("96Ti", "95.5Ti"), "deserved 96Ti is more than capability 95.5Ti"),
+    ],
+)
+def test_amounts_are_told_as_written_and_in_bytes_where_units_differ(
+    kinds: tuple[str, str], amounts: tuple[str, str], says: str
+):
+    queue: dict[str, Any] = {"deserved": {}, "capability": dict(GPU_LIMIT)}
+    for kind, amount in zip(kinds, amounts, strict=True):
+        queue.setdefault(kind, {})["memory"] = amount
+    _, problem = only(errors(_tree({"a": queue})))
+    assert (problem.message, problem.allowed) == (says, f"at most {amounts[1]}")
+
+
+def test_a_capability_over_that_above_is_told_in_bytes_where_units_differ():
+    tree = {
+        "a": {"capability": {**GPU_LIMIT, "memory": "4096G"}, "queues": {"b": {"capability": {"memory": "4096Gi"}}}}
+    }
+    _, problem = only(errors(_tree(tree)))
+    assert "capability 4096Gi (4398046511104 bytes) is more than capability 4096G (4096000000000 bytes)" in (
+        problem.message
+    )
+
+
+def test_what_the_pools_offer_is_told_in_a_unit_that_can_be_read():
+    _, problem = only(errors(_tree({"a": {"deserved": {"memory": "120Ti"}, "capability": GPU_LIMIT}})))
+    offered = nodes.most_offered(environment())["memory"]
+    assert problem.allowed is not None
+    told = problem.allowed.removeprefix("at most ").removesuffix(" of memory")
+    assert told.endswith("Ti")
+    assert f"120Ti of memory in sum, the pools offer at most {told}" in problem.message
+    assert offered - Decimal(1024) ** 4 / 10 < Quantity.parse(told).value <= offered
+
+
+def test_amounts_that_round_to_the_same_are_told_exactly():
+    offered = int(nodes.most_offered(environment())["memory"])
+    _, problem = only(errors(_tree({"a": {"deserved": {"memory": offered + 1024}, "capability": GPU_LIMIT}})))
+    assert f"{offered + 1024} of memory in sum, the pools offer at most {offered}" in problem.message
