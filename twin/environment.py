@@ -27,6 +27,9 @@ def variables(paths: Paths, programs: Mapping[str, Path]) -> dict[str, str]:
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        # A killed run leaves objects that its state does not know. The next run has another field manager, and takes
+        # them over by force: nobody else writes to the twin's cluster.
+        "PULUMI_K8S_ENABLE_PATCH_FORCE": "true",
     }
 
 
