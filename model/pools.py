@@ -287,7 +287,11 @@ def _sharing(it: Subject[Pool]) -> Iterator[Problem]:
 
 def _pods(it: Subject[Pool]) -> Iterator[Problem]:
     if not 1 <= it.value.max_pods <= MOST_PODS:
-        fault = "must be at least 1" if it.value.max_pods < 1 else f"is more than {MOST_PODS}, the most of any kubelet"
+        fault = (
+            "must be at least 1"
+            if it.value.max_pods < 1
+            else f"is more than {MOST_PODS}, the most that any distribution supports"
+        )
         yield Problem((*it.at, "maxPods"), it.value.max_pods, fault, f"1 to {MOST_PODS}")
 
 

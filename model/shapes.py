@@ -162,7 +162,8 @@ def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
     message = _EXPECTED.get(kind, "is not what belongs here")
     if kind in ("int_type", "int_from_float", "int_parsing") and isinstance(value, str) and value.strip().isdecimal():
         return Problem(path, value, "must be a whole number, without quotes", "a whole number", value.strip())
-    return Problem(path, value, f"{message}, not {_called(value)}")
+    fix = _TRUTH.get(str(value).lower()) if kind == "bool_type" else None
+    return Problem(path, value, f"{message}, not {_called(value)}", fix=fix)
 
 
 _EXPECTED: Mapping[str, str] = {
@@ -176,6 +177,11 @@ _EXPECTED: Mapping[str, str] = {
     "bool_type": "must be true or false",
 }
 """What belongs there, by pydantic's error type."""
+_TRUTH: Mapping[str, str] = {
+    **dict.fromkeys(["true", "yes", "on", "y"], "true"),
+    **dict.fromkeys(["false", "no", "off", "n"], "false"),
+}
+"""What YAML 1.1 took for true and false, or what was quoted."""
 _BY_KIND = (*_EXPECTED, "missing", "literal_error")
 """Errors for which the field's own type says what is allowed."""
 

@@ -236,12 +236,16 @@ def test_a_value_that_is_given_twice_under_a_misspelt_key_is_two_problems(tmp_pa
     assert [problems.spoken(problem.path) for problem in found] == ["environment.pols", "environment.pols.train.size"]
 
 
-@pytest.mark.parametrize("word", ["yes", "no", "on", "off", "y", "1:30"])
-def test_words_that_are_text_to_the_engine_are_no_truth_here(tmp_path: Path, word: str):
+@pytest.mark.parametrize(
+    ("word", "fix"),
+    [("yes", "true"), ("No", "false"), ("on", "true"), ("OFF", "false"), ("y", "true"), ("1:30", None)],
+)
+def test_words_that_are_text_to_the_engine_are_no_truth_here(tmp_path: Path, word: str, fix: str | None):
     text = TEXT.replace("reclaimable: false", f"reclaimable: {word}")
     (problem,) = document.read(_file(tmp_path, text)).judge().errors
     assert problems.spoken(problem.path) == "environment.queues.production.reclaimable"
     assert (problem.message, problem.allowed) == ("must be true or false, not text", "true, false")
+    assert problem.fix == fix
 
 
 @pytest.mark.parametrize(
