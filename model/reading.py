@@ -15,8 +15,9 @@ _Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class _Loader(_Safe):
     """Reads plain scalars as the Pulumi engine does (https://github.com/go-yaml/yaml/blob/v3/resolve.go).
 
-    PyYAML follows YAML 1.1, where `yes` is true, `1:30` is 90 and `2026-12-20` a date. To the engine they are text: a
-    document must not mean one thing to `check` and another to `up`.
+    PyYAML follows YAML 1.1, where `yes` is true, `1:30` is 90 and `12e4` text. To the engine the first two are text and
+    the last a number: a document must not mean one thing to `check` and another to `up`. Dates are dates to both; the
+    engine would hand on `2026-12-20` as `2026-12-20 00:00:00 +0000 UTC`, so they are no text before they are quoted.
     """
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012  PyYAML's own protocol
@@ -27,8 +28,19 @@ for _tag, _pattern, _first in (
     ("int", r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o?[0-7_]+|0|[1-9][0-9_]*)", "-+0123456789"),
     (
         "float",
-        r"[-+]?(?:[0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)",
+        (
+            r"[-+]?(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9_]+)?"
+            r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)"
+        ),
         "-+0123456789.",
+    ),
+    (
+        "timestamp",
+        (
+            r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:(?:[Tt]|[ \t]+)[0-9]{1,2}:[0-9]{1,2}:[0-9]{1,2}(?:\.[0-9]*)?"
+            r"(?:[ \t]*(?:Z|[-+][0-9]{1,2}(?::[0-9]{2})?))?)?"
+        ),
+        "0123456789",
     ),
     ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
     ("merge", r"<<", "<"),

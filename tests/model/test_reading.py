@@ -27,7 +27,7 @@ def test_values_are_those_of_yaml():
 
 @pytest.mark.parametrize(
     "typed",
-    ["yes", "No", "on", "OFF", "y", "n", "1:30", "190:20:30", "1:30.5", "2026-12-20", "2001-12-14 21:59:43", "="],
+    ["yes", "No", "on", "OFF", "y", "n", "1:30", "190:20:30", "1:30.5", "=", "_1", "0x"],
 )
 def test_what_is_text_to_the_engine_is_text(typed: str):
     value, problems, _ = _read(f"a: {typed}\n")
@@ -36,7 +36,20 @@ def test_what_is_text_to_the_engine_is_text(typed: str):
 
 @pytest.mark.parametrize(
     ("typed", "number"),
-    [("010", 8), ("0o10", 8), ("0x1F", 31), ("0b11", 3), ("1_000", 1000), ("-5", -5), ("0", 0), (".5", 0.5)],
+    [
+        ("010", 8),
+        ("0o10", 8),
+        ("0x1F", 31),
+        ("0b11", 3),
+        ("1_000", 1000),
+        ("-5", -5),
+        ("0", 0),
+        (".5", 0.5),
+        ("12e4", 12e4),
+        ("1e+3_0", 1e30),
+        ("089", 89.0),
+        ("-.5E-1", -0.05),
+    ],
 )
 def test_numbers_are_those_of_the_engine(typed: str, number: float):
     value, problems, _ = _read(f"a: {typed}\n")
@@ -134,6 +147,12 @@ def test_tags_make_no_objects(text: str):
     ("typed", "path", "fix"),
     [
         ("kubernetes: 1.30", "cluster.kubernetes", 'write "1.30"'),
+        ("kubernetes: 2026-12-20", "cluster.kubernetes", 'write "2026-12-20"'),
+        ("kubernetes: 2026-1-2", "cluster.kubernetes", 'write "2026-1-2"'),
+        ("kubernetes: 2001-12-14 21:59:43", "cluster.kubernetes", 'write "2001-12-14 21:59:43"'),
+        ("kubernetes: 2001-12-14t21:59:43.10-05:00", "cluster.kubernetes", 'write "2001-12-14t21:59:43.10-05:00"'),
+        ("kubernetes: 12e4", "cluster.kubernetes", 'write "12e4"'),
+        ("kubernetes: 089", "cluster.kubernetes", 'write "089"'),
         ("kubernetes: 1_35", "cluster.kubernetes", 'write "1_35"'),
         ("kubernetes: True", "cluster.kubernetes", 'write "True"'),
     ],
