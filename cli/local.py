@@ -84,6 +84,7 @@ def ready(stack: str, environment: Environment, config: Path | None = None) -> E
     local = Twin(STATE, programs())
     _start(local, environment)
     engine = Engine.of_twin(local.environment())
+    recovery.end_orphans(engine.settings)
     saved = local.paths.pulumi_state / ".pulumi" / "stacks" / "gangline" / f"{stack}.json"
     if saved.exists():
         recovery.recover(engine, stack, local.client())

@@ -7,18 +7,21 @@ cluster nothing is cleared; the engine names the owner of a lock, and `pulumi ca
 
 import json
 import socket
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlparse
 
 import psutil
-from lightkube import Client
+from lightkube import ApiError, Client
 from lightkube.resources.core_v1 import Secret
 
 from .engine import Engine
 from .output import console
 from .refusals import RefusedError
 
+RELEASE = "kubernetes:helm.sh/v3:Release"
 PENDING = ("pending-install", "pending-upgrade", "pending-rollback", "uninstalling")
 """States of a Helm release in which Helm refuses every further operation (helm.sh/helm/v3, pkg/release/status.go)."""
 
@@ -30,7 +33,57 @@ def recover(engine: Engine, stack: str, client: Client) -> None:
         RefusedError: Another run of this checkout is still at work.
     """
     _unlock(engine, stack)
-    _drop_pending_releases(client)
+    interrupted = _forget_interrupted(engine, stack)
+    _drop_pending_releases(client, interrupted)
+
+
+def end_orphans(settings: Mapping[str, str]) -> None:
+    """End plugins of the twin's engine whose engine was killed: they would go on working on the cluster.
+
+    The engine puts each plugin into a process group of its own, so that they outlive whatever killed it.
+    """
+    orphans = [process for process in psutil.process_iter(["name", "ppid"]) if _is_orphan(process, settings)]
+    for process in orphans:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    psutil.wait_procs(orphans, timeout=10)
+
+
+def _is_orphan(process: psutil.Process, settings: Mapping[str, str]) -> bool:
+    if not str(process.info["name"]).startswith("pulumi-") or process.info["ppid"] != 1:
+        return False
+    try:
+        return process.environ().get("PULUMI_BACKEND_URL") == settings["PULUMI_BACKEND_URL"]
+    except psutil.Error:
+        return False
+
+
+def _saved(engine: Engine, stack: str) -> Path:
+    back_end = Path(urlparse(engine.settings["PULUMI_BACKEND_URL"]).path)
+    return back_end / ".pulumi" / "stacks" / "gangline" / f"{stack}.json"
+
+
+def _forget_interrupted(engine: Engine, stack: str) -> list[str]:
+    """Forget operations that a killed run left half-done, and give the names of the Helm releases among them.
+
+    The next `up` does them again and takes over what is there; a real cluster's would ask a person.
+    """
+    latest = json.loads(_saved(engine, stack).read_text())["checkpoint"].get("latest") or {}
+    pending = latest.get("pending_operations") or []
+    if not pending:
+        return []
+    console.print(f"{len(pending)} operations of a killed run were half-done; they are done again.")
+    exported = json.loads(engine.read("stack", "export", "--stack", stack))
+    exported["deployment"].pop("pending_operations", None)
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(exported, file)
+        file.flush()
+        engine.read("stack", "import", "--stack", stack, "--file", file.name)
+    return [
+        operation["resource"]["inputs"]["name"]
+        for operation in pending
+        if operation["type"] == "creating" and operation["resource"]["type"] == RELEASE
+    ]
 
 
 def _unlock(engine: Engine, stack: str) -> None:
@@ -72,9 +125,18 @@ def _pending_releases(client: Client) -> Iterator[tuple[Secret, dict[str, str]]]
             yield secret, secret.metadata.labels
 
 
-def _drop_pending_releases(client: Client) -> None:
-    for secret, labels in list(_pending_releases(client)):
-        console.print(f"Release {labels['name']} stayed {labels['status']} at revision {labels['version']}; cleared.")
+def _drop_pending_releases(client: Client, interrupted: Collection[str]) -> None:
+    """Delete Helm's records of releases that are in the middle of an operation, or whose making the engine missed.
+
+    Their objects stay and carry the release's name, so that Helm takes them over when it installs it again.
+    """
+    stuck = list(_pending_releases(client))
+    for name in interrupted:
+        found = client.list(Secret, namespace="*", labels={"owner": "helm", "name": name})
+        stuck += [(secret, secret.metadata.labels) for secret in found if secret.metadata and secret.metadata.labels]
+    for secret, labels in stuck:
         metadata = secret.metadata
         if metadata and metadata.name:
-            client.delete(Secret, metadata.name, namespace=metadata.namespace)
+            console.print(f"Release {labels['name']} was {labels['status']} at revision {labels['version']}; cleared.")
+            with suppress(ApiError):  # found twice
+                client.delete(Secret, metadata.name, namespace=metadata.namespace)

@@ -26,9 +26,11 @@ def start(environment: environments.Name = "twin") -> None:
 @app.command()
 def stop() -> None:
     """End every process of the twin. Its state stays in .twin/ and the next start continues from it."""
-    from . import local
+    from . import local, recovery
 
-    stopped = local.twin().stop()
+    here = local.twin()
+    recovery.end_orphans(here.environment())
+    stopped = here.stop()
     console.print("The twin has stopped; its state is kept in .twin/." if stopped else "The twin was not running.")
 
 
