@@ -79,11 +79,9 @@ def _forget_interrupted(engine: Engine, stack: str) -> list[str]:
         json.dump(exported, file)
         file.flush()
         engine.read("stack", "import", "--stack", stack, "--file", file.name)
-    return [
-        operation["resource"]["inputs"]["name"]
-        for operation in pending
-        if operation["type"] == "creating" and operation["resource"]["type"] == RELEASE
-    ]
+    known = {resource["urn"] for resource in exported["deployment"].get("resources", [])}
+    missed = [operation["resource"] for operation in pending if operation["resource"]["urn"] not in known]
+    return [resource["inputs"]["name"] for resource in missed if resource["type"] == RELEASE]
 
 
 def _unlock(engine: Engine, stack: str) -> None:
