@@ -61,7 +61,11 @@ def borrowed_config(name: str) -> Path:
     config = {"pulumi:disable-default-providers": ["kubernetes"], document.KEY: value}
     file = STATE / "stacks" / f"Pulumi.{name}.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(yaml.safe_dump({"config": config}, sort_keys=False))
+    kept = yaml.safe_load(file.read_text()) if file.exists() else {}
+    salt = {key: kept[key] for key in ("encryptionsalt",) if key in kept}
+    file.write_text(yaml.safe_dump({"config": config, **salt}, sort_keys=False))
+    # `stack init` writes the salt beside the project file, and has no option for another stack file.
+    (file.parent / "Pulumi.yaml").write_text("name: gangline\nruntime: python\n")
     return file
 
 
@@ -89,7 +93,7 @@ def ready(stack: str, environment: Environment, config: Path | None = None) -> E
     if saved.exists():
         recovery.recover(engine, stack, local.client())
     else:
-        engine.read("stack", "init", "--stack", stack, *(["--config-file", str(config)] if config else []))
+        engine.read("stack", "init", "--stack", stack, *(["--cwd", str(config.parent)] if config else []))
     return engine
 
 
