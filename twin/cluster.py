@@ -205,6 +205,8 @@ class Twin:
         self._keeper.launch(control_plane.programs(self.paths, chosen, self.programs))
         checks = control_plane.checks(self.paths, chosen)
         for rank in control_plane.RANKS:
+            if "kwok" in rank:
+                self._free_nodes()
             for name in rank:
                 self._keeper.start(name)
             for name in rank:
@@ -224,6 +226,13 @@ class Twin:
                     return []
             time.sleep(POLL)
         return [f"what does not answer yet: {waiting}; see `./gangline twin status`"]
+
+    def _free_nodes(self) -> None:
+        """Drop the node leases of an earlier KWOK: a new one leaves nodes and pods alone until they expire."""
+        from lightkube.resources.coordination_v1 import Lease
+
+        with self.client() as client:
+            client.deletecollection(Lease, namespace="kube-node-lease")
 
     def _await(self, name: str, check: control_plane.Check) -> None:
         deadline = time.monotonic() + check.limit
