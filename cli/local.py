@@ -89,8 +89,7 @@ def ready(stack: str, environment: Environment, config: Path | None = None) -> E
     _start(local, environment)
     engine = Engine.of_twin(local.environment())
     recovery.end_orphans(engine.settings)
-    saved = local.paths.pulumi_state / ".pulumi" / "stacks" / "gangline" / f"{stack}.json"
-    if saved.exists():
+    if recovery.saved_state(engine, stack).exists():
         recovery.recover(engine, stack, local.client())
     else:
         engine.read("stack", "init", "--stack", stack, *(["--cwd", str(config.parent)] if config else []))

@@ -58,7 +58,8 @@ def _is_orphan(process: psutil.Process, settings: Mapping[str, str]) -> bool:
         return False
 
 
-def _saved(engine: Engine, stack: str) -> Path:
+def saved_state(engine: Engine, stack: str) -> Path:
+    """Give the file in which the twin's back end keeps a stack; it is there once the stack was made."""
     back_end = Path(urlparse(engine.settings["PULUMI_BACKEND_URL"]).path)
     return back_end / ".pulumi" / "stacks" / "gangline" / f"{stack}.json"
 
@@ -68,7 +69,7 @@ def _forget_interrupted(engine: Engine, stack: str) -> list[str]:
 
     The next `up` does them again and takes over what is there; a real cluster's would ask a person.
     """
-    latest = json.loads(_saved(engine, stack).read_text())["checkpoint"].get("latest") or {}
+    latest = json.loads(saved_state(engine, stack).read_text())["checkpoint"].get("latest") or {}
     pending = latest.get("pending_operations") or []
     if not pending:
         return []

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 MOST_NODES = 100_000
-"""Nodes per pool: as many as any provider runs in one cluster (Amazon EKS). Kubernetes itself is tested up to 5,000
+"""Nodes per pool. A bound of ours against a slip of the pen, not a limit of Kubernetes, which is tested up to 5,000 nodes
 (https://kubernetes.io/docs/setup/best-practices/cluster-large/)."""
 MOST_PODS = 2_500
-"""Pods per node: the highest number that a distribution supports (OpenShift, object maximums). Kubernetes itself is
-tested up to 110 (https://kubernetes.io/docs/setup/best-practices/cluster-large/)."""
+"""Pods per node. A bound of ours against a slip of the pen: Kubernetes is tested up to 110 (same page), OpenShift up to
+500 (docs.redhat.com, OpenShift 4.9, "Planning your environment according to object maximums")."""
 MOST_GPUS = 64
 """GPUs per node: four times what the largest server has (DGX-2, 16), so that only a slip of the pen is refused."""
 

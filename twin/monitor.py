@@ -14,6 +14,7 @@ from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mo
 from pulumi.runtime.settings import get_project, get_stack
 
 from twin import schema
+from twin.errors import TwinError
 
 _STACK = "pulumi:pulumi:Stack"
 _PROVIDERS = "pulumi:providers:"
@@ -90,7 +91,7 @@ class _Echo(Mocks):
         return f"{args.name}-id", args.inputs
 
     def call(self, args: MockCallArgs) -> tuple[dict, list[tuple[str, str]] | None]:
-        raise NotImplementedError(f"{args.token}: a stack that asks a provider cannot be rehearsed")
+        raise TwinError(f"{args.token}: a stack that asks a provider cannot be rehearsed: nothing is there to answer")
 
 
 class StrictMonitor(MockMonitor):
