@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MOST_NODES = 100_000
-"""Nodes per pool. A bound of ours against a slip of the pen, not a limit of Kubernetes, which is tested up to 5,000 nodes
+"""Nodes per pool. A bound of ours against a slip of the pen, not a limit of Kubernetes, which is tested up to 5,000
 (https://kubernetes.io/docs/setup/best-practices/cluster-large/)."""
 MOST_PODS = 2_500
 """Pods per node. A bound of ours against a slip of the pen: Kubernetes is tested up to 110 (same page), OpenShift up to
