@@ -65,8 +65,8 @@ class Release:
     Attributes:
         name: The name in documents, such as `volcano`.
         version: Exact version, without a leading `v`.
-        chart: Name of its Helm chart.
-        repository: Chart repository (https://) or the chart's OCI reference (oci://).
+        chart: Name of its Helm chart; none where only its images are used.
+        repository: Chart repository (https://) or the chart's OCI reference (oci://); none without a chart.
         images: Images by role; `{version}` stands for the version that is installed.
         crds: Names of the custom resource definitions that it brings, checked against its source when it is installed.
         sha256: Checksum of the chart's archive in that repository, where it was published apart from the archive.
@@ -78,8 +78,8 @@ class Release:
 
     name: str
     version: str
-    chart: str
-    repository: str
+    chart: str = ""
+    repository: str = ""
     images: Mapping[str, str] = field(default_factory=dict)
     crds: tuple[str, ...] = ()
     sha256: str | None = None

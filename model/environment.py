@@ -36,7 +36,7 @@ class Environment(Declared):
     releases: dict[str, Release] = Field(
         default_factory=dict, json_schema_extra=lambda schema: schema.update(propertyNames={"enum": list(catalogued())})
     )
-    """Overrides by product: volcano, kuberay, node-feature-discovery, nvidia-device-plugin."""
+    """Overrides by product; the catalogue lists them."""
 
     @cached_property
     def derived(self) -> dict[Any, Any]:

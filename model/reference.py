@@ -38,7 +38,10 @@ def _catalogue() -> str:
         for server in catalog.servers().values()
     ]
     gpus = [(f"`{gpu.name}`", gpu.memory, f"`{gpu.product}`") for gpu in catalog.gpus().values()]
-    products = [(f"`{release.name}`", release.version, release.repository) for release in catalog.releases().values()]
+    products = [
+        (f"`{release.name}`", release.version, release.repository or _images(release))
+        for release in catalog.releases().values()
+    ]
     return "\n".join(
         [
             "## The catalogue",
@@ -50,6 +53,10 @@ def _catalogue() -> str:
             *_table(("product", "version", "source"), products),
         ]
     )
+
+
+def _images(release: catalog.Release) -> str:
+    return ", ".join(f"`{image.format(version=release.version)}`" for image in release.images.values())
 
 
 def _often(server: catalog.Server) -> str:

@@ -37,8 +37,8 @@ class Upstream:
     Attributes:
         product: Its name in documents.
         version: Exact version, without a leading `v`.
-        chart: Name of its Helm chart.
-        source: Where its chart or manifests come from.
+        chart: Name of its Helm chart; none where only its images are used.
+        source: Where its chart or manifests come from; none without a chart.
         images: Full image references (or parts of them) by role.
         crds: Names of the custom resource definitions that it brings.
         sha256: Checksum of the catalogue's chart archive; None where it is unknown or the document names another one.
@@ -130,9 +130,14 @@ def _order(exact: str) -> tuple[int, int, int, bool]:
 
 def _source(it: Subject[Release]) -> Iterator[Problem]:
     written, at = known(it.value.source), (*it.at, "source")
-    if written is None or _REMOTE.fullmatch(written):
+    if written is None:
         return
-    if scheme := _SCHEME.match(written):
+    entry = catalogued().get(it.name)
+    if entry is not None and not entry.chart:
+        yield Problem(at, written, f"{it.name} is installed without a chart", "nothing: leave it out")
+    elif _REMOTE.fullmatch(written):
+        return
+    elif scheme := _SCHEME.match(written):
         fix = written.replace(scheme[0], "https://", 1) if scheme[0] == "http://" else None
         yield Problem(at, written, f"{scheme[0]} is no source of charts", _SOURCES, fix)
     elif not written.strip() or written != written.strip():

@@ -38,7 +38,8 @@ def test_servers_have_gpus_of_the_catalogue(server: reader.Server):
 @pytest.mark.parametrize("release", reader.releases().values(), ids=lambda release: release.name)
 def test_releases_are_exact(release: reader.Release):
     assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", release.version)
-    assert re.match(r"(https|oci)://", release.repository)
+    assert re.match(r"(https|oci)://", release.repository) if release.chart else not release.repository
+    assert release.chart or release.images
     for image in release.images.values():
         assert "latest" not in image
 

@@ -95,6 +95,12 @@ def test_products_are_known():
     assert (path, problem.fix) == ("releases.kube-ray", "kuberay")
 
 
+def test_what_is_installed_without_a_chart_has_no_source():
+    document = put("releases.nvidia-mig-manager.source", "https://charts.example.com")
+    ((path, problem),) = errors(document).items()
+    assert (path, problem.allowed) == ("releases.nvidia-mig-manager.source", "nothing: leave it out")
+
+
 @pytest.mark.parametrize(
     ("product", "version", "oldest"),
     [
