@@ -15,11 +15,12 @@ def doctor() -> None:
     rows = tools.report()
     for row in rows:
         _show(row)
-    missing = [row for row in rows if row.where == "missing"]
-    if missing:
-        minutes = sum(row.seconds for row in missing) // 60 + 1
-        console.print(f"{len(missing)} of {len(rows)} missing; ./gangline up gets them; building takes {minutes} min")
-    else:
+    for use, command in (("twin", "./gangline up"), ("tests", "./gangline test")):
+        missing = [row for row in rows if row.where == "missing" and row.use == use]
+        if missing:
+            minutes = sum(row.seconds for row in missing) // 60 + 1
+            console.print(f"{len(missing)} of {len(rows)} missing; {command} gets them; building takes {minutes} min")
+    if all(row.where != "missing" for row in rows):
         console.print(f"all {len(rows)} are here")
 
 

@@ -37,10 +37,20 @@ def programs() -> dict[str, Path]:
         ToolError: A tool cannot be had; the text says which way failed and what to do.
     """
     with tools.shown_on(console) as progress:
-        found = tools.ensure(progress=progress)
+        found = tools.ensure(tools.used_by("twin"), progress)
         for name in SOURCES.values():
             tools.materialise(name, STATE / "sources", progress)
         return found | _language_host(found["pulumi"], progress)
+
+
+def test_programs() -> None:
+    """Have the programs that only tests need.
+
+    Raises:
+        ToolError: A tool cannot be had; the text says which way failed and what to do.
+    """
+    with tools.shown_on(console) as progress:
+        tools.ensure(tools.used_by("tests"), progress)
 
 
 def _language_host(pulumi: Path, progress: tools.Progress | None = None) -> dict[str, Path]:
@@ -71,7 +81,7 @@ def borrowed_config(name: str) -> Path:
 
 def twin() -> Twin:
     """Give the twin of this checkout as it is, running or not."""
-    here = tools.here()
+    here = tools.here(tools.used_by("twin"))
     return Twin(STATE, here | (_language_host(here["pulumi"]) if "pulumi" in here else {}))
 
 

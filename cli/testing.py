@@ -26,7 +26,7 @@ def _module(name: str, *arguments: str) -> tuple[str, ...]:
 
 
 REAL = ("tests/twin", "tests/end_to_end", "tests/policies/test_engine.py")
-"""Tests that run the real engine or the real control plane, and so need the tools."""
+"""Tests that run real programs, and so need the tools."""
 
 FAST = (
     Step("format", _module("ruff", "format", "--check", ".")),
@@ -56,6 +56,7 @@ def test(
     from . import local
 
     local.programs()
+    local.test_programs()
     _run(TWIN)
 
 

@@ -4,7 +4,7 @@ from twin.tools.cache import cache_root
 from twin.tools.doctor import Row, report
 from twin.tools.errors import ToolError
 from twin.tools.obtain import ToolStatus, Way, ensure, here, status
-from twin.tools.pins import Source, Tool, load_sources, load_tools
+from twin.tools.pins import Source, Tool, load_sources, load_tools, used_by
 from twin.tools.progress import Progress, shown_on
 from twin.tools.sources import ensure_sources, materialise
 
@@ -26,4 +26,5 @@ __all__ = [
     "report",
     "shown_on",
     "status",
+    "used_by",
 ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from twin.tools.obtain import ToolStatus, Way, status
-from twin.tools.pins import load_sources, load_tools
+from twin.tools.pins import Use, load_sources, load_tools
 from twin.tools.sources import cached_source, source_folder
 
 
@@ -22,6 +22,7 @@ class Row:
         ways: how it could be had, in the order of trying (empty for a source: its Go module alone).
         seconds: estimate of a build on two cores with empty caches; 0 for what is there, and a source.
         notes: what a person should know.
+        use: what needs it.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Row:
     ways: tuple[Way, ...]
     seconds: int
     notes: tuple[str, ...]
+    use: Use = "twin"
 
 
 def report() -> list[Row]:
@@ -68,4 +70,5 @@ def _tool_row(state: ToolStatus) -> Row:
         ways=state.ways,
         seconds=0 if state.programs else tool.build_seconds,
         notes=tuple(note for note in (tool.note, state.damage) if note),
+        use=tool.use,
     )

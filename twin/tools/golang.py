@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -153,6 +153,7 @@ def build(
     package: str,
     target: Path,
     ldflags: str,
+    tags: Sequence[str],
     log: Path,
     tick: Callable[[str], None],
 ) -> None:
@@ -164,6 +165,7 @@ def build(
         package: the main package.
         target: where the program goes.
         ldflags: stamps, beside `-s -w`.
+        tags: build tags.
         log: receives what the compiler says.
         tick: called about twice a second with how far it is, in words.
 
@@ -171,7 +173,7 @@ def build(
         ToolError: the build failed.
     """
     command: list[str | Path] = [
-        go.program, "build", "-v", "-trimpath", "-buildvcs=false", "-mod=readonly",
+        go.program, "build", "-v", "-trimpath", "-buildvcs=false", "-mod=readonly", *([f"-tags={','.join(tags)}"] if tags else []),
         "-ldflags", f"-s -w {ldflags}".strip(), "-o", target, package,
     ]  # fmt: skip
     with log.open("a") as sink:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 import semver
 import yaml
@@ -16,6 +16,8 @@ from pydantic.alias_generators import to_camel
 TWIN = Path(__file__).resolve().parent.parent
 PINS = TWIN / "tools.yaml"
 MODULES = TWIN / "modules"
+
+Use = Literal["twin", "tests"]
 
 _GO_ARCH = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
@@ -114,11 +116,14 @@ class Tool(_Pin):
     purpose: str
     programs: Mapping[str, str] = Field(min_length=1)
     module: str
+    module_version: str = ""
     ldflags: str = ""
+    tags: tuple[str, ...] = ()
     prepare: tuple[Prepared, ...] = ()
     path: Probe | PluginProbe | Closed
     download: Download | Closed
     build_seconds: int = Field(gt=0)
+    use: Use = "twin"
     note: str = ""
 
     @property
@@ -171,6 +176,15 @@ def load_tools(path: Path = PINS) -> dict[str, Tool]:
         pydantic.ValidationError: the file is not of this form.
     """
     return dict(_read(path)[0])
+
+
+def used_by(use: Use, path: Path = PINS) -> tuple[str, ...]:
+    """Names of the tools that the twin runs on, or of those that only tests need.
+
+    Raises:
+        pydantic.ValidationError: the file is not of this form.
+    """
+    return tuple(name for name, tool in load_tools(path).items() if tool.use == use)
 
 
 def load_sources(path: Path = PINS) -> dict[str, Source]:

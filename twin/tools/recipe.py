@@ -30,7 +30,8 @@ def digests(tool: Tool) -> dict[str, str]:
     For a build that is the pins and the wrapper module; for a download, the release file's checksum. Words about a
     pin do not count: nobody compiles for half an hour because of them.
     """
-    pin = tool.model_dump(include={"version", "programs", "ldflags", "prepare"}, mode="json")
+    counted = {"version", "programs", "ldflags", "prepare"} | ({"tags"} if tool.tags else set())
+    pin = tool.model_dump(include=counted, mode="json")
     build = hashlib.sha256(json.dumps([platform_name(), pin], sort_keys=True).encode())
     for name, path in _own_files(tool):
         build.update(f"\0{name}\0".encode() + path.read_bytes())
@@ -95,6 +96,7 @@ def make(tool: Tool, go: Go, staged: Path, scratch: Path, progress: Progress) ->
             package,
             staged / "bin" / program,
             tool.ldflags.format(version=tool.version),
+            tool.tags,
             log,
             tick,
         )
