@@ -173,7 +173,8 @@ def build(
         ToolError: the build failed.
     """
     command: list[str | Path] = [
-        go.program, "build", "-v", "-trimpath", "-buildvcs=false", "-mod=readonly", *([f"-tags={','.join(tags)}"] if tags else []),
+        go.program, "build", "-v", "-trimpath", "-buildvcs=false", "-mod=readonly",
+        *([f"-tags={','.join(tags)}"] if tags else []),
         "-ldflags", f"-s -w {ldflags}".strip(), "-o", target, package,
     ]  # fmt: skip
     with log.open("a") as sink:
