@@ -1,6 +1,6 @@
 """On which nodes pods run: pools are selected by label, and their taints tolerated."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pulumi_kubernetes.core.v1 import (
     AffinityArgs,
@@ -24,9 +24,18 @@ def tolerations(environment: Environment, pools: Iterable[str]) -> list[Tolerati
     ]
 
 
-def on_pools(pools: Iterable[str]) -> AffinityArgs:
-    """Keep pods on the nodes of these pools."""
-    return _pool("In", pools)
+def on_pools(pools: Iterable[str], unless: Mapping[str, str] | None = None) -> AffinityArgs:
+    """Keep pods on the nodes of these pools.
+
+    Args:
+        pools: Names of the pools.
+        unless: Labels with the values by which a node is left out. One that gets such a value loses its pod of a
+            DaemonSet.
+    """
+    requirements = [NodeSelectorRequirementArgs(key=POOL_LABEL, operator="In", values=list(pools))]
+    for key, value in (unless or {}).items():
+        requirements.append(NodeSelectorRequirementArgs(key=key, operator="NotIn", values=[value]))
+    return _required(requirements)
 
 
 def beside_gpus(environment: Environment) -> tuple[AffinityArgs | None, list[TolerationArgs]]:
@@ -39,15 +48,17 @@ def beside_gpus(environment: Environment) -> tuple[AffinityArgs | None, list[Tol
     others = [name for name in environment.pools if name not in gpu_pools]
     if not others:
         return None, tolerations(environment, environment.pools)
-    return (_pool("NotIn", gpu_pools) if gpu_pools else None), tolerations(environment, others)
+    if not gpu_pools:
+        return None, tolerations(environment, others)
+    away = NodeSelectorRequirementArgs(key=POOL_LABEL, operator="NotIn", values=list(gpu_pools))
+    return _required([away]), tolerations(environment, others)
 
 
-def _pool(operator: str, pools: Iterable[str]) -> AffinityArgs:
-    requirement = NodeSelectorRequirementArgs(key=POOL_LABEL, operator=operator, values=list(pools))
+def _required(requirements: list[NodeSelectorRequirementArgs]) -> AffinityArgs:
     return AffinityArgs(
         node_affinity=NodeAffinityArgs(
             required_during_scheduling_ignored_during_execution=NodeSelectorArgs(
-                node_selector_terms=[NodeSelectorTermArgs(match_expressions=[requirement])]
+                node_selector_terms=[NodeSelectorTermArgs(match_expressions=requirements)]
             )
         )
     )

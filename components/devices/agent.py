@@ -1,6 +1,6 @@
 """What all node agents of ours have in common."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pulumi
 from pulumi_kubernetes.apps.v1 import (
@@ -20,6 +20,7 @@ from pulumi_kubernetes.core.v1 import (
 )
 from pulumi_kubernetes.meta.v1 import LabelSelectorArgs, ObjectMetaArgs
 
+from components.devices.gpu_clients import PAUSED, GpuClient
 from components.placement import on_pools, tolerations
 from model.environment import Environment
 
@@ -36,41 +37,55 @@ def agent(
     pools: Iterable[str],
     container: ContainerArgs,
     volumes: list[VolumeArgs],
+    init: ContainerArgs | None = None,
     service_account: pulumi.Input[str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    gives_way_as: GpuClient | None = None,
+    host_pid: bool | None = None,
+    host_ipc: bool | None = None,
     opts: pulumi.ResourceOptions | None = None,
 ) -> DaemonSet:
     """Make the DaemonSet of a node agent: on the nodes of these pools, whatever their taints, and on no others.
 
     Args:
         name: Logical name.
-        app: Name of the DaemonSet and value of its label `app.kubernetes.io/name`.
+        app: Name of the DaemonSet and value of its label `app.kubernetes.io/name`, by which it selects its pods.
         environment: The environment, for the taints.
         pools: Pools that it must reach.
         container: The agent.
         volumes: Its volumes.
+        init: What must have run on the node before it.
         service_account: Its account; none for an agent that does not talk to the API server, which then gets no token.
+        labels: More labels of the DaemonSet and its pods.
+        gives_way_as: What the MIG manager knows it as, where GPUs are cut and it holds them open.
+        host_pid: Whether it sees the processes of the node.
+        host_ipc: Whether it shares memory with the processes of the node.
         opts: Options.
     """
-    labels = {"app.kubernetes.io/name": app}
+    selector = {"app.kubernetes.io/name": app}
+    labels = {**(labels or {}), **selector}
     pools = list(pools)
     return DaemonSet(
         name,
         metadata=ObjectMetaArgs(name=app, namespace=NAMESPACE, labels=labels),
         spec=DaemonSetSpecArgs(
-            selector=LabelSelectorArgs(match_labels=labels),
+            selector=LabelSelectorArgs(match_labels=selector),
             update_strategy=DaemonSetUpdateStrategyArgs(
                 type="RollingUpdate",
                 # One node at a time would take hours on a large cluster; running workloads keep their devices.
                 rolling_update=RollingUpdateDaemonSetArgs(max_unavailable="10%"),
             ),
             template=PodTemplateSpecArgs(
-                metadata=ObjectMetaArgs(labels=labels),
+                metadata=ObjectMetaArgs(labels={**labels, **({"app": gives_way_as.app} if gives_way_as else {})}),
                 spec=PodSpecArgs(
                     priority_class_name=PRIORITY,
                     service_account_name=service_account,
                     automount_service_account_token=service_account is not None,
-                    affinity=on_pools(pools),
+                    host_pid=host_pid,
+                    host_ipc=host_ipc,
+                    affinity=on_pools(pools, unless={gives_way_as.deploy: PAUSED} if gives_way_as else None),
                     tolerations=tolerations(environment, pools),
+                    init_containers=[init] if init else None,
                     containers=[container],
                     volumes=volumes,
                 ),
@@ -91,6 +106,17 @@ def restricted(*, root: bool) -> SecurityContextArgs:
         read_only_root_filesystem=True,
         capabilities=CapabilitiesArgs(drop=["ALL"]),
         run_as_non_root=None if root else True,
+    )
+
+
+def administering() -> SecurityContextArgs:
+    """Give root with the one capability that the driver asks for where an agent looks into MIG instances or PCI space.
+
+    Kubernetes counts CAP_SYS_ADMIN as escalation, so that is not forbidden
+    (https://kubernetes.io/docs/tasks/configure-pod-container/security-context/).
+    """
+    return SecurityContextArgs(
+        read_only_root_filesystem=True, capabilities=CapabilitiesArgs(drop=["ALL"], add=["SYS_ADMIN"])
     )
 
 
