@@ -58,6 +58,33 @@ class Server:
     architecture: Literal["amd64", "arm64"] = "amd64"
 
 
+Part = Literal["driver", "toolkit", "fabric-manager", "device-plugin", "efa-plugin"]
+"""What an image can bring for GPUs and their network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A family of operating system images of nodes.
+
+    Attributes:
+        name: The name in documents, such as `dgx-os`.
+        title: What it is, for people.
+        brings: What it brings for GPUs.
+        operator_driver: Whether the GPU Operator has a driver for it.
+        source: Where these facts were read.
+        servers: The only servers that it is made for; none where it runs on any.
+        sharing: The sharing plans, by their keys in documents, that its own device plugin can be set to.
+    """
+
+    name: str
+    title: str
+    brings: tuple[Part, ...]
+    operator_driver: bool
+    source: str
+    servers: tuple[str, ...] = ()
+    sharing: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Release:
     """An upstream product at an exact version.
@@ -104,6 +131,12 @@ def gpus() -> Mapping[str, Gpu]:
 def servers() -> Mapping[str, Server]:
     """All servers by name."""
     return _read("servers.yaml", Server)
+
+
+@cache
+def images() -> Mapping[str, Image]:
+    """All families of node images by name."""
+    return _read("images.yaml", Image)
 
 
 @cache

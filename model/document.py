@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
 
-from . import cluster, nodes, pools, queues, racks, ray, reading, releases, shapes, tenants, topology
+from . import cluster, images, nodes, pools, queues, racks, ray, reading, releases, shapes, tenants, topology
 from .environment import Environment
 from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
@@ -20,6 +20,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
     (
         cluster.values,
         pools.values,
+        images.values,
         topology.values,
         queues.values,
         tenants.values,
@@ -30,6 +31,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
     (
         cluster.references,
         pools.references,
+        images.references,
         topology.references,
         racks.references,
         queues.references,

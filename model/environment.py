@@ -7,6 +7,7 @@ from pydantic import Field
 
 from .base import Declared
 from .cluster import Cluster
+from .install import Devices
 from .pools import Pool
 from .queues import Queue
 from .ray import Ray
@@ -23,6 +24,8 @@ class Environment(Declared):
     """The Kubernetes cluster."""
     pools: dict[str, Pool]
     """Node pools by name."""
+    devices: Devices = Devices()
+    """How what GPUs need is installed."""
     topology: Topology = Topology()
     """Where nodes stand."""
     scheduler: Scheduler = Scheduler()

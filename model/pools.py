@@ -121,6 +121,9 @@ class Pool(Declared):
     """The host of the server, where it is not the catalogue's: that of an HGX board, or one with more memory."""
     shape: Shape | None = None
     """An explicit shape."""
+    image: Annotated[str, one_of(catalog.images)] | None = None
+    """The family of the nodes' operating system, such as `dgx-os`: it says what they bring for GPUs. Left out: driver
+    and container toolkit are there (`devices.install: plugins`), or the GPU Operator brings them (`operator`)."""
     size: Count
     """Number of nodes, at most 100000, or {min, max, desired} under an autoscaler."""
     sharing: Sharing = "none"

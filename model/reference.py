@@ -38,6 +38,9 @@ def _catalogue() -> str:
         for server in catalog.servers().values()
     ]
     gpus = [(f"`{gpu.name}`", gpu.memory, f"`{gpu.product}`") for gpu in catalog.gpus().values()]
+    images = [
+        (f"`{image.name}`", image.title, ", ".join(image.brings) or "nothing") for image in catalog.images().values()
+    ]
     products = [
         (f"`{release.name}`", release.version, release.repository or _images(release))
         for release in catalog.releases().values()
@@ -50,6 +53,7 @@ def _catalogue() -> str:
             "",
             *_table(("server", "GPUs", "cores", "memory installed"), servers),
             *_table(("GPU", "memory", "label `nvidia.com/gpu.product`"), gpus),
+            *_table(("image", "what it is", "brings"), images),
             *_table(("product", "version", "source"), products),
         ]
     )

@@ -8,7 +8,7 @@ from catalog import reader
 from model import names
 from model.quantities import Quantity
 
-EVERYTHING = {**reader.gpus(), **reader.servers(), **reader.releases()}
+EVERYTHING = {**reader.gpus(), **reader.servers(), **reader.images(), **reader.releases()}
 
 
 @pytest.mark.parametrize("name", EVERYTHING)

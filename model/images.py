@@ -1,0 +1,152 @@
+"""What the images of nodes bring, and who owns what is missing: one owner of the driver, one device plugin per node."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from catalog import reader as catalog
+
+from . import agents
+from .derived import derived
+from .pools import Pool
+from .problems import NOTHING, Problem, Subject, Unanswerable, each, known, nearest
+
+if TYPE_CHECKING:
+    from .environment import Environment
+
+_DEPLOY = "nvidia.com/gpu.deploy."
+"""Prefix of the node labels by which the GPU Operator decides what runs on a node. What stands there already it leaves
+as it is (https://github.com/NVIDIA/gpu-operator, controllers/state_manager.go, addGPUStateLabels)."""
+
+
+def brings(env: "Environment", pool: str, part: catalog.Part) -> bool:
+    """Whether the image of a pool's nodes brings a part.
+
+    A pool that names no image has driver and container toolkit in `plugins` mode, as nobody else would bring them, and
+    a system without NVIDIA's software in `operator` mode.
+
+    Raises:
+        Unanswerable: The catalogue has no such image.
+    """
+    image = _image(env.pools[pool])
+    if image is None:
+        return env.devices.install == "plugins" and part in ("driver", "toolkit", "fabric-manager")
+    return part in image.brings
+
+
+def driver_owner(env: "Environment", pool: str) -> Literal["image", "operator"] | None:
+    """Who brings the driver to the nodes of a pool; None when nobody can, which is refused where there are GPUs."""
+    if brings(env, pool, "driver"):
+        return "image"
+    image = _image(env.pools[pool])
+    return "operator" if env.devices.install == "operator" and (image is None or image.operator_driver) else None
+
+
+def toolkit_owner(env: "Environment", pool: str) -> Literal["image", "operator"] | None:
+    """Who brings the container toolkit to the nodes of a pool; None when nobody does."""
+    if brings(env, pool, "toolkit"):
+        return "image"
+    return "operator" if env.devices.install == "operator" else None
+
+
+def plugin_owner(env: "Environment", pool: str) -> Literal["gangline", "operator", "image"]:
+    """Who runs the device plugin on the nodes of a pool: this project's DaemonSets, the GPU Operator or the image."""
+    if brings(env, pool, "device-plugin"):
+        return "image"
+    return "operator" if env.devices.install == "operator" else "gangline"
+
+
+@derived
+def plugin_pools(env: "Environment") -> tuple[str, ...]:
+    """GPU pools on which this project's own device plugin runs, and what goes with it (feature discovery, MPS, MIG)."""
+    return tuple(pool for pool in agents.gpu_pools(env) if plugin_owner(env, pool) == "gangline")
+
+
+@derived
+def managed_pools(env: "Environment") -> tuple[str, ...]:
+    """GPU pools whose device plugin is configured by this project, be it its own or the GPU Operator's."""
+    return tuple(pool for pool in agents.gpu_pools(env) if plugin_owner(env, pool) != "image")
+
+
+@derived
+def exporter_pools(env: "Environment") -> tuple[str, ...]:
+    """GPU pools on which this project's own DCGM exporter runs: no image brings one, the GPU Operator does."""
+    return () if env.devices.install == "operator" else agents.gpu_pools(env)
+
+
+def node_labels(env: "Environment", pool: str) -> dict[str, str]:
+    """Labels that keep the GPU Operator from bringing to a pool's nodes what their image brings; sorted.
+
+    Empty without the operator, and for parts that the operator brings to no pool at all.
+    """
+    if env.devices.install == "plugins" or pool not in agents.gpu_pools(env):
+        return {}
+    others = agents.gpu_pools(env)
+    kept = {
+        "container-toolkit": (toolkit_owner(env, pool), any(toolkit_owner(env, it) == "operator" for it in others)),
+        "device-plugin": (plugin_owner(env, pool), any(plugin_owner(env, it) == "operator" for it in others)),
+        "driver": (driver_owner(env, pool), any(driver_owner(env, it) == "operator" for it in others)),
+    }
+    return {f"{_DEPLOY}{part}": "false" for part, (owner, brought) in kept.items() if owner == "image" and brought}
+
+
+def _image(pool: Pool) -> catalog.Image | None:
+    name = known(pool.image)
+    if name is None:
+        return None
+    if name not in catalog.images():
+        raise Unanswerable
+    return catalog.images()[name]
+
+
+def values(env: "Environment") -> Iterator[Problem]:
+    """Images that the catalogue does not have."""
+    yield from each(("pools",), env.pools, env, _known)
+
+
+def references(env: "Environment") -> Iterator[Problem]:
+    """Images that do not fit their servers, leave GPUs without a driver, or cannot share them as the pool says."""
+    yield from each(("pools",), env.pools, env, _servers, _driver, _sharing)
+
+
+def _known(it: Subject[Pool]) -> Iterator[Problem]:
+    image = it.value.image
+    if image is not None and image not in catalog.images():
+        allowed = ", ".join(catalog.images())
+        near = nearest(image, catalog.images())
+        yield Problem((*it.at, "image"), image, "the catalogue has no such image", allowed, near)
+
+
+def _servers(it: Subject[Pool]) -> Iterator[Problem]:
+    image, server = _image(it.value), known(it.value.server)
+    if image is None or not image.servers or server in image.servers:
+        return
+    has = server or "an explicit shape"
+    message = f"{image.title}, runs on its own servers only, and the pool has {has}"
+    yield Problem((*it.at, "image"), image.name, message, f"with {', '.join(image.servers)}", spoils=NOTHING)
+
+
+def _driver(it: Subject[Pool]) -> Iterator[Problem]:
+    image = _image(it.value)
+    if image is None or it.name not in agents.gpu_pools(it.env) or driver_owner(it.env, it.name) is not None:
+        return
+    with_driver = ", ".join(name for name, other in catalog.images().items() if "driver" in other.brings)
+    if it.env.devices.install == "operator":
+        message = f"it brings no NVIDIA driver, and the GPU Operator has none for it ({image.title})"
+    else:
+        message = f"it brings no NVIDIA driver ({image.title}), and with devices.install: plugins nobody else does"
+    fix = "devices: {install: operator}" if image.operator_driver else None
+    accelerated = f"{image.name}-nvidia"
+    if accelerated in catalog.images():
+        fix = f"image: {accelerated}"
+    yield Problem((*it.at, "image"), image.name, message, with_driver, fix, spoils=NOTHING)
+
+
+def _sharing(it: Subject[Pool]) -> Iterator[Problem]:
+    image, plan = _image(it.value), known(it.value.sharing)
+    if image is None or isinstance(plan, str) or not brings(it.env, it.name, "device-plugin"):
+        return
+    for field in sorted(plan.model_fields_set):
+        kind = type(plan).model_fields[field].alias or field
+        if kind not in image.sharing:
+            message = f"{image.title} runs its own device plugin, which cannot be set to this"
+            yield Problem((*it.at, "sharing"), kind, message, ", ".join(("none", *image.sharing)), "sharing: none")
