@@ -70,12 +70,15 @@ def _pools(environment: Environment, found: Sequence[NodeModel]) -> Table:
     grid = table("pool", "declared", "ready", "GPUs", "offered as")
     ready = Counter(_labels(node).get(nodes.POOL_LABEL) for node in found if _ready(node))
     for name, pool in environment.pools.items():
-        resource = nodes.gpu_resource(pool)
+        resources = nodes.gpu_resources(pool)
         size = str(pool.size) if isinstance(pool.size, int) else f"{pool.size.min}..{pool.size.max}"
         offered = sum(
-            _allocatable(node, resource) for node in found if resource and _labels(node).get(nodes.POOL_LABEL) == name
+            _allocatable(node, resource)
+            for node in found
+            if _labels(node).get(nodes.POOL_LABEL) == name
+            for resource in resources
         )
-        grid.add_row(name, size, str(ready[name]), f"{offered:f}" if resource else "-", resource or "-")
+        grid.add_row(name, size, str(ready[name]), f"{offered:f}" if resources else "-", ", ".join(resources) or "-")
     return grid
 
 

@@ -31,4 +31,4 @@ def tolerations(env: "Environment", pools: Iterable[str]) -> tuple[Toleration, .
 @derived
 def gpu_pools(env: "Environment") -> tuple[str, ...]:
     """Names of the pools whose nodes have GPUs, in the order of the document."""
-    return tuple(name for name, pool in env.pools.items() if nodes.gpu_resource(pool))
+    return tuple(name for name, pool in env.pools.items() if nodes.machine(pool).gpus)

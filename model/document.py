@@ -5,7 +5,21 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import Any
 
-from . import cluster, images, nodes, pools, queues, racks, ray, reading, releases, shapes, tenants, topology
+from . import (
+    cluster,
+    images,
+    nodes,
+    pools,
+    queues,
+    racks,
+    ray,
+    reading,
+    releases,
+    shapes,
+    sharing_rules,
+    tenants,
+    topology,
+)
 from .environment import Environment
 from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
@@ -21,6 +35,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         cluster.values,
         pools.values,
         images.values,
+        sharing_rules.values,
         topology.values,
         queues.values,
         tenants.values,
@@ -32,6 +47,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         cluster.references,
         pools.references,
         images.references,
+        sharing_rules.references,
         topology.references,
         racks.references,
         queues.references,

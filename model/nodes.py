@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from catalog import reader as catalog
 
-from . import racks, topology
+from . import mig, racks, topology
 from .derived import derived
 from .pools import Pool, Taint
 from .problems import Problem, Subject, Unanswerable, each, known, lost, readable
@@ -27,9 +27,8 @@ POOL_LABEL = "gangline.dev/pool"
 GPU = "nvidia.com/gpu"
 """The resource of whole GPUs."""
 
-SHARED_GPU = "nvidia.com/gpu.shared"
-"""The resource of shared GPUs: the device plugin's name for it with `renameByDefault`
-(https://github.com/NVIDIA/k8s-device-plugin, README, "Shared Access to GPUs")."""
+SHARED = ".shared"
+"""What the name of a shared resource ends with."""
 
 _PER_KUBELET, _PER_POD = (255 + 100) * MEBIBYTE, 11 * MEBIBYTE
 _USUAL_PODS = 110
@@ -104,21 +103,48 @@ def _seen(installed: Quantity) -> Quantity:
     return Quantity.parse(f"{int(installed.value * 63 / 64 // KIBIBYTE)}Ki")
 
 
+def unshared(pool: Pool) -> dict[str, int]:
+    """The resources that a node of the pool would offer without replicas of them: units by name."""
+    gpus, sharing = machine(pool).gpus, pool.sharing
+    if gpus == 0:
+        return {}
+    if sharing == "none" or sharing.mig is None:
+        return {GPU: gpus}
+    if sharing.mig.strategy == "single":
+        return {GPU: gpus * sum(sharing.mig.profiles.values())}
+    return {mig.resource(profile): gpus * count for profile, count in sorted(sharing.mig.profiles.items())}
+
+
 def replicas(pool: Pool) -> int:
-    """How many containers may share one GPU; 1 without sharing."""
-    return 1 if pool.sharing == "none" else pool.sharing.time_slicing.replicas
+    """How many containers may share one GPU, or one instance of it; 1 without sharing."""
+    if pool.sharing == "none":
+        return 1
+    shared = pool.sharing.time_slicing or pool.sharing.mps
+    return 1 if shared is None else shared.replicas
 
 
-def gpu_resource(pool: Pool) -> str | None:
-    """The resource under which a node of the pool offers its GPUs; None when it has none."""
-    if machine(pool).gpus == 0:
-        return None
-    return GPU if replicas(pool) == 1 else SHARED_GPU
+def gpu_resources(pool: Pool) -> Mapping[str, int]:
+    """The resources under which a node of the pool offers its GPUs, with the units of each; empty without GPUs.
+
+    What is shared carries `.shared` in its name, as the device plugin writes it with `renameByDefault`
+    (https://github.com/NVIDIA/k8s-device-plugin, README, "Shared Access to GPUs").
+    """
+    shared = replicas(pool)
+    if shared == 1:
+        return MappingProxyType(unshared(pool))
+    return MappingProxyType({f"{name}{SHARED}": units * shared for name, units in unshared(pool).items()})
 
 
-def gpus_per_node(pool: Pool) -> int:
-    """Units of `gpu_resource` that a node of the pool offers: its GPUs, times the replicas of each."""
-    return machine(pool).gpus * replicas(pool)
+def gpu_resource(pool: Pool, profile: str | None = None) -> str | None:
+    """The one resource that a number of GPUs on this pool means, or that of a MIG profile.
+
+    None where there is none: a pool without GPUs, or one that offers several and no profile says which.
+    """
+    offered = gpu_resources(pool)
+    if profile is not None and pool.sharing != "none" and pool.sharing.mig and pool.sharing.mig.strategy == "mixed":
+        names = {mig.resource(profile), f"{mig.resource(profile)}{SHARED}"}
+        return next((name for name in offered if name in names), None)
+    return next(iter(offered)) if len(offered) == 1 else None
 
 
 def capacity(pool: Pool) -> dict[str, Quantity]:
@@ -142,8 +168,7 @@ def allocatable(pool: Pool) -> dict[str, Quantity]:
 
 
 def _gpus(pool: Pool) -> dict[str, Quantity]:
-    resource = gpu_resource(pool)
-    return {resource: Quantity.parse(gpus_per_node(pool))} if resource else {}
+    return {name: Quantity.parse(units) for name, units in gpu_resources(pool).items()}
 
 
 def kept_back(pool: Pool) -> tuple[Decimal, Decimal]:
@@ -215,7 +240,7 @@ def advertised(env: "Environment") -> frozenset[str]:
     Raises:
         Unanswerable: What some pool has is not known.
     """
-    return frozenset(resource for pool in env.pools.values() if (resource := gpu_resource(pool)))
+    return frozenset(resource for pool in env.pools.values() for resource in gpu_resources(pool))
 
 
 @derived
@@ -224,8 +249,7 @@ def surely_advertised(env: "Environment") -> frozenset[str]:
     found: set[str] = set()
     for _, pool in readable(env.pools):
         with suppress(Unanswerable):
-            if resource := gpu_resource(pool):
-                found.add(resource)
+            found.update(gpu_resources(pool))
     return frozenset(found)
 
 

@@ -12,7 +12,7 @@ from . import names
 from .base import Declared, Listed, Mapped, Plain, PlainOrMapped, one_of
 from .problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest
 from .quantities import Cpu, Memory
-from .sharing import Sharing, TimeSlicingPlan
+from .sharing import Sharing
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -127,7 +127,7 @@ class Pool(Declared):
     size: Count
     """Number of nodes, at most 100000, or {min, max, desired} under an autoscaler."""
     sharing: Sharing = "none"
-    """How its GPUs are shared: none, or {timeSlicing: {replicas: N}}."""
+    """How its GPUs are shared: none, {timeSlicing: …}, {mps: …}, {mig: …}, or {mig: …, timeSlicing: …}."""
     labels: dict[str, str] = Field(default_factory=dict)
     """Further labels of these nodes. Values are text: "true", not true."""
     taints: Listed[Taint] = ()
@@ -176,14 +176,12 @@ def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with each pool by itself."""
     if not env.pools:
         yield Problem(("pools",), {}, "there must be at least one pool")
-    yield from each(
-        ("pools",), env.pools, env, _name, _kind, _host, _cores, _gpus, _size, _sharing, _pods, _labels, _taints
-    )
+    yield from each(("pools",), env.pools, env, _name, _kind, _host, _cores, _gpus, _size, _pods, _labels, _taints)
 
 
 def references(env: "Environment") -> Iterator[Problem]:
     """What pools say about their place in the topology that the topology does not bear out."""
-    yield from each(("pools",), env.pools, env, _hosts, _derived_labels, _shareable, _levels, _domains)
+    yield from each(("pools",), env.pools, env, _hosts, _derived_labels, _levels, _domains)
     yield from answered(_room_for_operators, env)
 
 
@@ -275,19 +273,6 @@ def _bounded(at: Path, number: int, limit: int) -> Iterator[Problem]:
         yield Problem(at, number, f"is more than {limit}, the most there can be", f"0 to {limit}")
 
 
-def _sharing(it: Subject[Pool]) -> Iterator[Problem]:
-    sharing = it.value.sharing
-    if not isinstance(sharing, TimeSlicingPlan):
-        return
-    at, replicas = (*it.at, "sharing", "timeSlicing", "replicas"), sharing.time_slicing.replicas
-    if replicas < 2:
-        message = "a GPU is shared by at least 2; for whole GPUs there is nothing to configure"
-        yield Problem(at, replicas, message, "2 or more", "sharing: none")
-    elif replicas > MOST_PODS:
-        message = f"is more than {MOST_PODS}: each slice needs a pod, and no node has more pods"
-        yield Problem(at, replicas, message, f"2 to {MOST_PODS}")
-
-
 def _pods(it: Subject[Pool]) -> Iterator[Problem]:
     if not 1 <= it.value.max_pods <= MOST_PODS:
         fault = (
@@ -344,12 +329,6 @@ def _derived_labels(it: Subject[Pool]) -> Iterator[Problem]:
 
 
 _DERIVED_LABELS = ("gangline.dev/pool", "kubernetes.io/hostname", "kubernetes.io/arch", "kubernetes.io/os")
-
-
-def _shareable(it: Subject[Pool]) -> Iterator[Problem]:
-    pool = it.value
-    if isinstance(pool.sharing, TimeSlicingPlan) and pool.shape is not None and pool.shape.gpu is None:
-        yield Problem((*it.at, "sharing"), "timeSlicing", "the pool has no GPUs to share", "none", "sharing: none")
 
 
 def _room_for_operators(env: "Environment") -> Iterator[Problem]:

@@ -227,14 +227,14 @@ def _queue_allowed(it: Subject[RayCluster]) -> Iterator[Problem]:
 
 def _gpus(it: Subject[RayCluster]) -> Iterator[Problem]:
     gpus, pool = it.value.workers.gpus, it.value.pool
-    resource, at = nodes.gpu_resource(it.env.pools[pool]), (*it.at, "workers", "gpus")
-    both = (at, (*it.at, "pool"))
-    if gpus > 0 and resource is None:
+    offered, at = nodes.gpu_resources(it.env.pools[pool]), (*it.at, "workers", "gpus")
+    resource, both = nodes.gpu_resource(it.env.pools[pool]), (at, (*it.at, "pool"))
+    if gpus > 0 and not offered:
         yield Problem(at, gpus, f"pool {pool} has no GPUs", "0", spoils=both)
-    elif gpus > 1 and resource == nodes.SHARED_GPU:
+    elif gpus > 1 and resource is not None and resource.endswith(nodes.SHARED):
         message = f"pool {pool} shares its GPUs: two slices may be of the same GPU, so a pod gets one only"
         yield Problem(at, gpus, message, "0, 1", spoils=both)
-    elif resource is not None and gpus > (has := nodes.gpus_per_node(it.env.pools[pool])):
+    elif resource is not None and gpus > (has := offered[resource]):
         message = f"a worker asks for {gpus} of {resource}, a node of pool {pool} offers {has}"
         yield Problem(at, gpus, message, f"at most {has}")
 

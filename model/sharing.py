@@ -1,8 +1,14 @@
-"""How the GPUs of a pool are shared between containers: one plan per pool, since the device plugin decides per node."""
+"""How the GPUs of a pool are shared between containers: one plan per pool, since the device plugin decides per node.
 
-from typing import Annotated, ClassVar, Literal
+Shapes only; what may be combined and what fits the hardware is in `sharing_rules`.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from .base import Declared, Mapped, Plain, PlainOrMapped
+from .quantities import Memory
 
 
 class TimeSlicing(Declared):
@@ -16,13 +22,38 @@ class TimeSlicing(Declared):
     """Slices per GPU, 2 (the device plugin refuses fewer) to 2500 (each needs a pod)."""
 
 
-class TimeSlicingPlan(Declared):
-    """`sharing: {timeSlicing: {...}}`."""
+class Mps(Declared):
+    """Containers run on a GPU at the same time, under CUDA's Multi-Process Service.
 
-    misplaced: ClassVar = {"mps": "sharing by MPS is not available yet", "mig": "sharing by MIG is not available yet"}
+    Each process gets an equal part of the GPU's memory and of its threads. There is no fault isolation: an error of one
+    ends all that share the GPU. The resource is renamed as with time slicing.
+    """
 
-    time_slicing: TimeSlicing
-    """Containers take turns on a GPU."""
+    replicas: int
+    """Containers per GPU, 2 to 48 (16 below compute capability 7.5)."""
+    floor: Memory | None = None
+    """GPU memory that a container needs; a warning says when its part is smaller."""
 
 
-Sharing = Annotated[Annotated[Literal["none"], Plain] | Annotated[TimeSlicingPlan, Mapped], PlainOrMapped]
+class Mig(Declared):
+    """GPUs are cut into instances with memory and compute units of their own (Multi-Instance GPU)."""
+
+    profiles: dict[str, int] = Field(json_schema_extra={"minProperties": 1})
+    """Instances per GPU by profile, e.g. {1g.10gb: 7}. All GPUs of the pool are cut alike."""
+    strategy: Literal["mixed", "single"] = "mixed"
+    """`mixed`: each profile is a resource of its own (`nvidia.com/mig-1g.10gb`). `single`: the instances, all of one
+    profile, are called `nvidia.com/gpu`."""
+
+
+class SharingPlan(Declared):
+    """`sharing: {timeSlicing: {...}}`, `{mps: {...}}` or `{mig: {...}}`; `timeSlicing` may stand beside `mig`."""
+
+    time_slicing: TimeSlicing | None = None
+    """Containers take turns on a GPU, or on each of its instances."""
+    mps: Mps | None = None
+    """Containers run on a GPU at the same time."""
+    mig: Mig | None = None
+    """GPUs are cut into instances."""
+
+
+Sharing = Annotated[Annotated[Literal["none"], Plain] | Annotated[SharingPlan, Mapped], PlainOrMapped]

@@ -18,7 +18,8 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
 from components.devices.agent import NAMESPACE, agent, host_path, restricted
-from model import agents, devices
+from model import devices
+from model.devices import Plan
 from model.environment import Environment
 from model.releases import Upstream
 
@@ -40,20 +41,18 @@ class DevicePlugin(Component):
         self, name: str, *, environment: Environment, upstream: Upstream, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__(name, {"version": upstream.version}, opts)
-        plans: dict[str, list[str]] = {}
-        for pool in agents.gpu_pools(environment):
-            plans.setdefault(devices.configuration_name(environment.pools[pool]), []).append(pool)
-        for plan, pools in plans.items():
-            self._plan(f"{name}-{plan}", plan, pools, environment, upstream)
-        self.register_outputs({"plans": plans})
+        plans = devices.plans(environment)
+        for plan in plans:
+            self._plan(f"{name}-{plan.name}", plan, environment, upstream)
+        self.register_outputs({"plans": {plan.name: list(plan.pools) for plan in plans}})
 
-    def _plan(self, name: str, plan: str, pools: list[str], environment: Environment, upstream: Upstream) -> DaemonSet:
-        text = yaml.safe_dump(devices.device_plugin_configuration(environment.pools[pools[0]]), sort_keys=False)
+    def _plan(self, name: str, plan: Plan, environment: Environment, upstream: Upstream) -> DaemonSet:
+        text = yaml.safe_dump(plan.configuration, sort_keys=False)
         # The plugin reads its file once. A name that changes with the content makes a change roll the DaemonSet.
         config = ConfigMap(
             f"{name}-config",
             metadata=ObjectMetaArgs(
-                name=f"{APP}-{plan}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", namespace=NAMESPACE
+                name=f"{APP}-{plan.name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", namespace=NAMESPACE
             ),
             immutable=True,
             data={_FILE: text},
@@ -79,9 +78,9 @@ class DevicePlugin(Component):
         )
         return agent(
             name,
-            f"{APP}-{plan}",
+            f"{APP}-{plan.name}",
             environment=environment,
-            pools=pools,
+            pools=plan.pools,
             container=container,
             volumes=[
                 host_path("kubelet", _KUBELET, "Directory"),

@@ -29,7 +29,7 @@ def test_shared_gpus_are_as_many_as_the_guide_says():
 
     shared = next(yaml.safe_load(part) for part, _ in BLOCKS if "timeSlicing" in part)
     env = document.load({**REST, **shared})
-    assert nodes.gpus_per_node(env.pools["serve"]) == 32
+    assert dict(nodes.gpu_resources(env.pools["serve"])) == {"nvidia.com/gpu.shared": 32}
 
 
 def test_a_rack_holds_what_the_guide_says():

@@ -25,7 +25,7 @@ def test_an_offer_is_what_a_real_node_of_that_shape_shows(name: str):
     whole, free = nodes.capacity(pool), nodes.allocatable(pool)
     assert (str(whole["cpu"]), str(whole["memory"]), str(whole["pods"])) == (real.cpu, real.memory, str(real.pods))
     assert (str(free["cpu"]), str(free["memory"])) == (real.allocatable_cpu, real.allocatable_memory)
-    assert nodes.gpus_per_node(pool) == real.advertised
+    assert sum(nodes.gpu_resources(pool).values()) == real.advertised
 
 
 @pytest.mark.parametrize(("cores", "millicores"), RESERVED_CPU.items())
@@ -48,7 +48,7 @@ def test_a_server_of_the_catalogue_offers_what_its_system_sees_of_the_memory():
 def test_shared_gpus_have_a_name_of_their_own_and_their_whole_number():
     pool = environment().pools["serve"]
     assert nodes.gpu_resource(pool) == "nvidia.com/gpu.shared"
-    assert nodes.gpus_per_node(pool) == 16
+    assert dict(nodes.gpu_resources(pool)) == {"nvidia.com/gpu.shared": 16}
     assert str(nodes.allocatable(pool)["nvidia.com/gpu.shared"]) == "16"
     assert "nvidia.com/gpu" not in nodes.allocatable(pool)
 
@@ -144,7 +144,7 @@ def test_a_shape_has_no_host_beside_it():
 @pytest.mark.parametrize("server", catalog.servers())
 def test_every_server_of_the_catalogue_makes_a_pool(server: str):
     pool = Pool.model_validate({"server": server, "size": 1})
-    assert nodes.gpus_per_node(pool) == 8
+    assert dict(nodes.gpu_resources(pool)) == {"nvidia.com/gpu": 8}
     assert nodes.allocatable(pool)["cpu"] < nodes.capacity(pool)["cpu"]
 
 

@@ -78,19 +78,6 @@ def test_replicas_are_a_whole_number(replicas: object):
     assert list(errors(put(path, replicas))) == [path]
 
 
-@pytest.mark.parametrize("kind", ["mps", "mig"])
-def test_sharing_that_is_not_there_yet_says_so(kind: str):
-    path, problem = only(errors(put("pools.serve.sharing", {kind: {"replicas": 4}})))
-    assert path == f"pools.serve.sharing.{kind}"
-    assert "not available yet" in problem.message
-    assert problem.allowed == "none, timeSlicing"
-
-
-def test_two_kinds_of_sharing_at_once_are_refused():
-    change = put("pools.serve.sharing.mps", {"replicas": 4})
-    assert list(errors(change)) == ["pools.serve.sharing.mps"]
-
-
 @pytest.mark.parametrize("word", ["mps", "timeSlicing", "", "None"])
 def test_a_word_that_is_no_sharing(word: str):
     path, problem = only(errors(put("pools.serve.sharing", word)))

@@ -9,7 +9,7 @@ import jsonschema
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model import agents, devices, document, gangs, names, nodes, queues, scheduler_rules, topology, volcano
+from model import agents, devices, document, gangs, images, names, nodes, queues, scheduler_rules, topology, volcano
 from model.problems import render
 from model.quantities import Quantity
 from model.schema import json_schema
@@ -39,8 +39,8 @@ def test_offers_agree_with_their_pools(value: dict[str, Any]):
         pool = env.pools[offer.pool]
         assert names.subdomain_fault(offer.name) is None
         assert names.LABEL_VALUE.fault(offer.labels["kubernetes.io/hostname"]) is None
-        resource = nodes.gpu_resource(pool)
-        assert offer.allocatable.get(resource or "", "0") == str(nodes.gpus_per_node(pool))
+        gpus = {name: amount for name, amount in offer.allocatable.items() if name.startswith("nvidia.com/")}
+        assert gpus == {name: str(units) for name, units in nodes.gpu_resources(pool).items()}
         for name, amount in offer.allocatable.items():
             assert Quantity.parse(amount).value <= Quantity.parse(offer.capacity[name]).value
         tolerated = {(found.key, found.effect) for found in agents.tolerations(env, [offer.pool])}
@@ -108,9 +108,8 @@ def test_the_scheduler_knows_every_gpu_resource(value: dict[str, Any]):
     packing = configuration["tiers"][1]["plugins"][2]["arguments"]
     listed = {name.strip() for name in packing.get("binpack.resources", "").split(",")} - {""}
     assert listed == nodes.advertised(env)
-    assert set(devices.configurations(env)) == {
-        devices.configuration_name(env.pools[name]) for name in agents.gpu_pools(env)
-    }
+    planned = [pool for plan in devices.plans(env) for pool in plan.pools]
+    assert sorted(planned) == sorted(images.managed_pools(env))
 
 
 @_relaxed
