@@ -33,6 +33,63 @@ class Gpu:
 
 
 @dataclass(frozen=True, slots=True)
+class Nic:
+    """A NIC that carries RDMA.
+
+    Attributes:
+        name: The name in documents, such as `connectx-7`.
+        vendor: PCI vendor id, in hex.
+        devices: PCI device ids, in hex.
+        driver: Its kernel driver.
+        links: What its ports can be set to: infiniband, ether, efa.
+        source: Where these facts were read.
+        virtual: PCI device id of its virtual functions; None where it has none of its own.
+    """
+
+    name: str
+    vendor: str
+    devices: tuple[str, ...]
+    driver: str
+    links: tuple[str, ...]
+    source: str
+    virtual: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fabric:
+    """A kind of network between nodes.
+
+    Attributes:
+        name: The name in documents, such as `infiniband`.
+        families: Prefixes of the variables of NCCL and its plugins that have an effect on it.
+        source: Where these facts were read.
+        link: What the ports of its NICs are set to; None for plain TCP.
+        modes: How pods may get at the NICs, the usual one first; empty where there is one way only.
+        net: What NCCL calls the network (NCCL_NET); None where NCCL or its plugin finds the name.
+    """
+
+    name: str
+    families: tuple[str, ...]
+    source: str
+    link: str | None = None
+    modes: tuple[str, ...] = ()
+    net: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Nics:
+    """NICs of a server.
+
+    Attributes:
+        model: Name of their model.
+        count: Ports, each of which is a device of its own.
+    """
+
+    model: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Server:
     """A server with GPUs.
 
@@ -46,6 +103,8 @@ class Server:
         board: Whether it is a board (HGX) that makers build different servers around: cores and memory are then those
             of one published server.
         architecture: As in the label `kubernetes.io/arch`.
+        nics: The NICs of its compute fabric; None for a board.
+        others: Further ports of RDMA NICs, for storage and management.
     """
 
     name: str
@@ -56,6 +115,8 @@ class Server:
     source: str
     board: bool = False
     architecture: Literal["amd64", "arm64"] = "amd64"
+    nics: Nics | None = None
+    others: Nics | None = None
 
 
 Part = Literal["driver", "toolkit", "fabric-manager", "device-plugin", "efa-plugin"]
@@ -116,9 +177,15 @@ class Release:
     source: str = ""
 
 
-def _read(file: str, kind: type[T]) -> Mapping[str, T]:
+def _read(file: str, kind: type[T], **parts: type[Any]) -> Mapping[str, T]:
     entries: dict[str, dict[str, Any]] = yaml.load((_HERE / file).read_text("utf-8"), Loader=_Loader)  # noqa: S506
-    return MappingProxyType({name: kind(**{"name": name, **entry}) for name, entry in entries.items()})
+    return MappingProxyType({name: kind(**{"name": name, **_typed(entry, parts)}) for name, entry in entries.items()})
+
+
+def _typed(entry: dict[str, Any], parts: Mapping[str, type[Any]]) -> dict[str, Any]:
+    """The fields of an entry: lists as tuples, and the named parts as what they are."""
+    lists = {key: tuple(value) for key, value in entry.items() if isinstance(value, list)}
+    return entry | lists | {key: kind(**entry[key]) for key, kind in parts.items() if key in entry}
 
 
 @cache
@@ -128,9 +195,21 @@ def gpus() -> Mapping[str, Gpu]:
 
 
 @cache
+def nics() -> Mapping[str, Nic]:
+    """All NICs by name."""
+    return _read("nics.yaml", Nic)
+
+
+@cache
+def fabrics() -> Mapping[str, Fabric]:
+    """All fabrics by name."""
+    return _read("fabrics.yaml", Fabric)
+
+
+@cache
 def servers() -> Mapping[str, Server]:
     """All servers by name."""
-    return _read("servers.yaml", Server)
+    return _read("servers.yaml", Server, nics=Nics, others=Nics)
 
 
 @cache

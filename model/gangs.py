@@ -7,10 +7,10 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from . import nodes, queues, tenants, topology
+from . import nodes, queues, tenants, topology, workload
 from .derived import derived
 from .pools import Size, fewest
-from .problems import Unanswerable, lost
+from .problems import Unanswerable, known, lost
 from .quantities import MEBIBYTE, Quantity, written
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ def requests(env: "Environment", cluster: "RayCluster") -> tuple[Amounts, Amount
     if not lost(cluster.workers.gpus) and cluster.workers.gpus:
         resource = nodes.gpu_resource(env.pools[cluster.pool]) or nodes.GPU
         worker[resource] = Decimal(cluster.workers.gpus)
+        with suppress(Unanswerable):
+            worker |= workload.resources(env, cluster.pool, gpus=cluster.workers.gpus, rdma=known(cluster.workers.rdma))
     return head, worker
 
 

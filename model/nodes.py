@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from catalog import reader as catalog
 
-from . import mig, racks, topology
+from . import fabric, mig, racks, topology
 from .derived import derived
 from .pools import Pool, Taint
 from .problems import Problem, Subject, Unanswerable, each, known, lost, readable
@@ -152,23 +152,33 @@ def capacity(pool: Pool) -> dict[str, Quantity]:
     it = machine(pool)
     kibibytes = int(it.memory.value // KIBIBYTE)
     offered = {"cpu": it.cpu, "memory": Quantity.parse(f"{kibibytes}Ki"), "pods": Quantity.parse(known(pool.max_pods))}
-    return offered | _gpus(pool)
+    return offered | _devices(pool)
 
 
 def allocatable(pool: Pool) -> dict[str, Quantity]:
-    """What pods may ask for on such a node: capacity less what the kubelet keeps back."""
+    """What pods may ask for on such a node: capacity less what the kubelet keeps back.
+
+    Memory in huge pages is no memory for other uses (https://github.com/kubernetes/kubernetes,
+    pkg/kubelet/nodestatus/setters.go).
+    """
     whole = capacity(pool)
     cpu, memory = kept_back(pool)
+    if fabric.HUGE_PAGES in whole:
+        memory += whole[fabric.HUGE_PAGES].value
     millicores = int((whole["cpu"].value - cpu) * 1000)
     kibibytes = int((whole["memory"].value - memory) // KIBIBYTE)
     if millicores < 0 or kibibytes < 0:
         raise Unanswerable
     cores = Quantity.parse(millicores // 1000 if millicores % 1000 == 0 else f"{millicores}m")
-    return {"cpu": cores, "memory": Quantity.parse(f"{kibibytes}Ki"), "pods": whole["pods"]} | _gpus(pool)
+    return {"cpu": cores, "memory": Quantity.parse(f"{kibibytes}Ki"), "pods": whole["pods"]} | _devices(pool)
 
 
-def _gpus(pool: Pool) -> dict[str, Quantity]:
-    return {name: Quantity.parse(units) for name, units in gpu_resources(pool).items()}
+def _devices(pool: Pool) -> dict[str, Quantity]:
+    """What device plugins advertise, and huge pages."""
+    units = {**gpu_resources(pool), **fabric.resources(pool)}
+    pages = fabric.huge_pages(pool)
+    offered = {name: Quantity.parse(count) for name, count in units.items()}
+    return offered | ({fabric.HUGE_PAGES: pages} if pages else {})
 
 
 def kept_back(pool: Pool) -> tuple[Decimal, Decimal]:

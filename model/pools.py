@@ -10,6 +10,7 @@ from catalog import reader as catalog
 
 from . import names
 from .base import Declared, Listed, Mapped, Plain, PlainOrMapped, one_of
+from .fabric import FabricChoice, Nics
 from .problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest
 from .quantities import Cpu, Memory
 from .sharing import Sharing
@@ -61,6 +62,8 @@ class Shape(Declared):
     """Memory of the machine."""
     gpu: ShapeGpu | None = None
     """GPUs; none for a pool of plain machines."""
+    nics: Nics | None = None
+    """NICs of the compute fabric; none where nodes talk over plain TCP."""
     architecture: Literal["amd64", "arm64"] = "amd64"
     """CPU architecture, as in the label kubernetes.io/arch."""
 
@@ -84,6 +87,8 @@ class Host(Declared):
     """Cores of the machine (logical, as the kubelet counts them)."""
     memory: Memory | None = None
     """Memory that is installed."""
+    nics: Nics | None = None
+    """NICs of the compute fabric."""
 
 
 class Taint(Declared):
@@ -128,6 +133,8 @@ class Pool(Declared):
     """Number of nodes, at most 100000, or {min, max, desired} under an autoscaler."""
     sharing: Sharing = "none"
     """How its GPUs are shared: none, {timeSlicing: …}, {mps: …}, {mig: …}, or {mig: …, timeSlicing: …}."""
+    fabric: FabricChoice = "tcp"
+    """What connects its nodes: efa, infiniband, roce or tcp, or {kind: infiniband, ...} with options."""
     labels: dict[str, str] = Field(default_factory=dict)
     """Further labels of these nodes. Values are text: "true", not true."""
     taints: Listed[Taint] = ()

@@ -24,7 +24,7 @@ _DECIMAL = {"n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), ""
 _SUFFIXES = _BINARY | _DECIMAL
 _NUMBER, _SUFFIX = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", r"[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3}|"
 _GRAMMAR = re.compile(f"({_NUMBER})({_SUFFIX})")
-BYTES = ("memory", "ephemeral-storage")
+BYTES = ("memory", "ephemeral-storage", "hugepages-2Mi")
 """Resources that are counted in bytes."""
 EXAMPLES = "a quantity such as 8, 500m or 512Gi"
 _LARGEST = Decimal(2**63 - 1)

@@ -62,6 +62,9 @@ class Workers(Declared):
     """Memory per worker."""
     gpus: int = 0
     """GPUs per worker (shared GPUs on a pool that shares them)."""
+    rdma: int | None = None
+    """RDMA devices per worker, where it is not what follows from its GPUs: one ticket where NICs are shared, else its
+    share of the node's. 0 for none."""
 
 
 class Within(Declared):
@@ -94,6 +97,8 @@ class RayCluster(Declared):
     """Keep the gang within one topology domain."""
     priority: str | None = None
     """A PriorityClass."""
+    env: dict[str, str] = Field(default_factory=dict)
+    """Environment variables of its pods. Values are text: "1", not 1."""
 
     @property
     def autoscaled(self) -> bool:

@@ -6,29 +6,34 @@ from pulumi_kubernetes.core.v1 import (
     CapabilitiesArgs,
     ContainerArgs,
     ContainerPortArgs,
+    EmptyDirVolumeSourceArgs,
     EnvVarArgs,
     PodSpecArgs,
     PodTemplateSpecArgs,
     ResourceRequirementsArgs,
     SeccompProfileArgs,
     SecurityContextArgs,
+    VolumeArgs,
+    VolumeMountArgs,
 )
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
 from components.placement import tolerations
 from components.scheduling.known_topology import known_topology
-from model import nodes, ray, topology
+from model import nodes, ray, topology, workload
 from model.environment import Environment
 from model.nodes import POOL_LABEL
 from model.pools import Size
 from model.ray import RayCluster as Declared
 from model.ray import Within
 from model.topology import Level
+from model.workload import Patch
 
 WORKERS = "workers"
 """Name of the one worker group."""
 
+_SHARED_MEMORY = "shared-mem"
 # The image says "all", so a container that asked for no GPU would see every GPU of its node.
 _NO_GPUS = [EnvVarArgs(name="NVIDIA_VISIBLE_DEVICES", value="void")]
 
@@ -100,6 +105,8 @@ def _labels(environment: Environment, cluster: Declared) -> dict[str, str]:
 
 def _spec(environment: Environment, cluster: Declared) -> dict[str, object]:
     autoscaled = isinstance(cluster.workers.count, Size)
+    workers = cluster.workers
+    patch = workload.patch(environment, cluster.pool, gpus=workers.gpus, memory=workers.memory, rdma=workers.rdma)
     return {
         "rayVersion": cluster.ray,
         **({"enableInTreeAutoscaling": True} if autoscaled else {}),
@@ -108,14 +115,14 @@ def _spec(environment: Environment, cluster: Declared) -> dict[str, object]:
         "headGroupSpec": {
             # The head only leads: work on it would be work without GPUs.
             "rayStartParams": {"num-cpus": "0", "dashboard-host": "0.0.0.0"},  # noqa: S104 -- within the pod network
-            "template": _pod(environment, cluster, _head(environment, cluster)),
+            "template": _pod(environment, cluster, _head(environment, cluster), Patch()),
         },
         "workerGroupSpecs": [
             {
                 "groupName": WORKERS,
                 "rayStartParams": {},
-                **_replicas(cluster.workers.count),
-                "template": _pod(environment, cluster, _worker(environment, cluster)),
+                **_replicas(workers.count),
+                "template": _pod(environment, cluster, _worker(environment, cluster, patch), patch),
             }
         ],
     }
@@ -129,8 +136,9 @@ def _replicas(count: int | Size) -> dict[str, int]:
     return {"replicas": count, "minReplicas": count, "maxReplicas": count}
 
 
-def _pod(environment: Environment, cluster: Declared, container: ContainerArgs) -> PodTemplateSpecArgs:
+def _pod(environment: Environment, cluster: Declared, container: ContainerArgs, patch: Patch) -> PodTemplateSpecArgs:
     return PodTemplateSpecArgs(
+        metadata=ObjectMetaArgs(annotations=dict(patch.annotations)) if patch.annotations else None,
         spec=PodSpecArgs(
             node_selector={POOL_LABEL: cluster.pool},
             tolerations=tolerations(environment, [cluster.pool]),
@@ -138,9 +146,17 @@ def _pod(environment: Environment, cluster: Declared, container: ContainerArgs) 
             priority_class_name=cluster.priority,
             # Ray's second autoscaler, the default since Ray 2.47, makes new pods itself and refuses any other policy.
             restart_policy="Never" if isinstance(cluster.workers.count, Size) else None,
+            host_network=True if patch.host_network else None,
+            dns_policy="ClusterFirstWithHostNet" if patch.host_network else None,
             containers=[container],
-        )
+            volumes=[_shared_memory(patch)] if patch.shared_memory else None,
+        ),
     )
+
+
+def _shared_memory(patch: Patch) -> VolumeArgs:
+    size = str(patch.shared_memory)
+    return VolumeArgs(name=_SHARED_MEMORY, empty_dir=EmptyDirVolumeSourceArgs(medium="Memory", size_limit=size))
 
 
 def _head(environment: Environment, cluster: Declared) -> ContainerArgs:
@@ -158,12 +174,13 @@ def _head(environment: Environment, cluster: Declared) -> ContainerArgs:
     )
 
 
-def _worker(environment: Environment, cluster: Declared) -> ContainerArgs:
+def _worker(environment: Environment, cluster: Declared, patch: Patch) -> ContainerArgs:
     amounts = {"cpu": str(cluster.workers.cpu), "memory": str(cluster.workers.memory)}
+    amounts |= {name: str(amount) for name, amount in patch.resources.items()}
     resource = nodes.gpu_resource(environment.pools[cluster.pool]) if cluster.workers.gpus else None
     if resource is not None:
         amounts[resource] = str(cluster.workers.gpus)
-    return _container("ray-worker", environment, cluster, amounts, env=None if resource else _NO_GPUS)
+    return _container("ray-worker", environment, cluster, amounts, env=[] if resource else _NO_GPUS, patch=patch)
 
 
 def _container(
@@ -172,20 +189,26 @@ def _container(
     cluster: Declared,
     amounts: dict[str, str],
     *,
-    env: list[EnvVarArgs] | None = None,
+    env: list[EnvVarArgs],
     ports: list[ContainerPortArgs] | None = None,
+    patch: Patch | None = None,
 ) -> ContainerArgs:
+    patch = patch or Patch()
+    variables = {**patch.environment, **cluster.env}
+    shared_memory = VolumeMountArgs(name=_SHARED_MEMORY, mount_path="/dev/shm")  # noqa: S108 -- a mount
     return ContainerArgs(
         name=name,
         image=ray.image(environment, cluster),
         image_pull_policy="IfNotPresent",
-        env=env,
+        env=[*env, *(EnvVarArgs(name=key, value=value) for key, value in sorted(variables.items()))] or None,
         ports=ports,
         # Requests equal limits: queue and gang are counted in requests, and a node's cores are promised once.
         resources=ResourceRequirementsArgs(requests=amounts, limits=amounts),
         security_context=SecurityContextArgs(
             allow_privilege_escalation=False,
-            capabilities=CapabilitiesArgs(drop=["ALL"]),
+            capabilities=CapabilitiesArgs(drop=["ALL"], add=list(patch.capabilities) or None),
+            run_as_user=patch.user,
             seccomp_profile=SeccompProfileArgs(type="RuntimeDefault"),
         ),
+        volume_mounts=[shared_memory] if patch.shared_memory else None,
     )

@@ -8,7 +8,14 @@ from catalog import reader
 from model import names
 from model.quantities import Quantity
 
-EVERYTHING = {**reader.gpus(), **reader.servers(), **reader.images(), **reader.releases()}
+EVERYTHING = {
+    **reader.gpus(),
+    **reader.servers(),
+    **reader.images(),
+    **reader.releases(),
+    **reader.nics(),
+    **reader.fabrics(),
+}
 
 
 @pytest.mark.parametrize("name", EVERYTHING)
@@ -33,6 +40,20 @@ def test_servers_have_gpus_of_the_catalogue(server: reader.Server):
     assert server.board == server.name.startswith("hgx-")
     assert server.cpu % 2 == 0
     assert Quantity.parse(server.memory) >= Quantity.parse("512Gi")
+
+
+@pytest.mark.parametrize("server", reader.servers().values(), ids=lambda server: server.name)
+def test_nics_belong_to_servers_and_not_to_boards(server: reader.Server):
+    assert (server.nics is None) == server.board
+    for nics in (server.nics, server.others):
+        assert nics is None or (nics.model in reader.nics() and nics.count > 0)
+
+
+@pytest.mark.parametrize("nic", reader.nics().values(), ids=lambda nic: nic.name)
+def test_nics_are_known_by_pci_ids(nic: reader.Nic):
+    for number in (nic.vendor, *nic.devices, *([nic.virtual] if nic.virtual else [])):
+        assert re.fullmatch(r"[0-9a-f]{4}", number)
+    assert set(nic.links) <= {fabric.link for fabric in reader.fabrics().values()}
 
 
 @pytest.mark.parametrize("release", reader.releases().values(), ids=lambda release: release.name)

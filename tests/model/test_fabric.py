@@ -1,0 +1,102 @@
+"""Fabrics: what nodes offer and pods ask for."""
+
+import pytest
+
+from model import fabric, gangs, nodes, workload
+from model.quantities import Quantity
+from tests.model.documents import environment, put
+
+MEMORY = Quantity.parse("1Ti")
+EFA_SHAPE = {
+    "cpu": 192,
+    "memory": "2Ti",
+    "gpu": {"model": "h100-sxm-80gb", "count": 8},
+    "nics": {"model": "efa", "count": 32},
+}
+
+
+def efa(value):
+    value["pools"]["train"].pop("server")
+    value["pools"]["train"] |= {"shape": EFA_SHAPE, "fabric": "efa"}
+
+
+def fabric_of(**options):
+    return put("pools.train.fabric", {"kind": "infiniband", **options})
+
+
+def test_plain_tcp_asks_for_nothing():
+    env = environment()
+    assert not fabric.resources(env.pools["train"])
+    patch = workload.patch(env, "train", gpus=8, memory=MEMORY)
+    assert (patch.resources, patch.capabilities, patch.environment, patch.user) == ({}, (), {}, None)
+
+
+@pytest.mark.parametrize(
+    ("choice", "offered"),
+    [
+        ("infiniband", {"rdma/shared_ib": 63}),
+        ({"kind": "infiniband", "slots": 8}, {"rdma/shared_ib": 8}),
+        ({"kind": "roce", "slots": 16}, {"rdma/shared_roce": 16}),
+        ({"kind": "infiniband", "mode": "sriov", "virtualFunctions": 8}, {"rdma/ib": 64}),
+        ({"kind": "infiniband", "mode": "sriov"}, {"rdma/ib": 8}),
+    ],
+)
+def test_nodes_offer_what_the_plugin_advertises(choice, offered):
+    pool = environment(put("pools.train.fabric", choice)).pools["train"]
+    assert fabric.resources(pool) == offered
+    for name, count in offered.items():
+        assert nodes.capacity(pool)[name] == nodes.allocatable(pool)[name] == Quantity.parse(count)
+
+
+def test_a_shared_ticket_is_one_however_many_gpus():
+    env = environment(fabric_of())
+    assert workload.devices(env, "train", 8) == workload.devices(env, "train", 1) == 1
+    assert workload.devices(env, "train", 0) == 0
+
+
+def test_own_devices_are_shared_out_by_gpus():
+    env = environment(fabric_of(mode="sriov"))
+    assert [workload.devices(env, "train", gpus) for gpus in (1, 2, 8)] == [1, 2, 8]
+    env = environment(efa)
+    assert [workload.devices(env, "train", gpus) for gpus in (0, 1, 4, 8)] == [0, 4, 16, 32]
+
+
+def test_huge_pages_of_a_node_hold_all_its_pods():
+    env = environment(efa)
+    whole = nodes.capacity(env.pools["train"])["hugepages-2Mi"]
+    assert whole == Quantity.parse("10256Mi")
+    before = nodes.allocatable(environment(efa, put("pools.train.fabric", "tcp")).pools["train"])["memory"]
+    assert nodes.allocatable(env.pools["train"])["memory"].value == before.value - whole.value
+    single = workload.patch(env, "train", gpus=1, memory=MEMORY)
+    assert single.resources == {"vpc.amazonaws.com/efa": Quantity.parse(4), "hugepages-2Mi": Quantity.parse("640Mi")}
+    assert single.resources["hugepages-2Mi"].value * 8 <= whole.value
+
+
+def test_gangs_count_what_pods_ask_for():
+    env = environment(fabric_of())
+    gang = gangs.ray_gang(env, "tuning")
+    assert gang.worker["rdma/shared_ib"] == 1
+    assert gang.requests["rdma/shared_ib"] == gang.workers == 4
+    assert "rdma/shared_ib" not in gang.lead
+
+
+def test_memory_can_be_locked():
+    patch = workload.patch(environment(fabric_of()), "train", gpus=8, memory=MEMORY)
+    assert (patch.capabilities, patch.user) == (("IPC_LOCK",), 0)
+    patch = workload.patch(environment(fabric_of(memlock="unlimited")), "train", gpus=8, memory=MEMORY)
+    assert (patch.capabilities, patch.user) == ((), None)
+
+
+def test_nccl_fails_rather_than_fall_back_to_tcp():
+    patch = workload.patch(environment(fabric_of()), "train", gpus=8, memory=MEMORY)
+    assert patch.environment == {"NCCL_NET": "IB"}
+    assert workload.patch(environment(efa), "train", gpus=8, memory=MEMORY).environment == {}
+
+
+def test_hcas_are_named_exactly():
+    env = environment(fabric_of(hcas=["mlx5_1", "mlx5_11:1"]))
+    patch = workload.patch(env, "train", gpus=8, memory=MEMORY)
+    assert patch.environment["NCCL_IB_HCA"] == "=mlx5_1,mlx5_11:1"
+    env = environment(fabric_of(storageHcas=["mlx5_2"]))
+    patch = workload.patch(env, "train", gpus=8, memory=MEMORY)
+    assert patch.environment["NCCL_IB_HCA"] == "^=mlx5_2"
