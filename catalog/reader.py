@@ -157,6 +157,7 @@ class Release:
         repository: Chart repository (https://) or the chart's OCI reference (oci://); none without a chart.
         images: Images by role; `{version}` stands for the version that is installed.
         crds: Names of the custom resource definitions that it brings, checked against its source when it is installed.
+        without: Charts inside its chart that are switched off, with the definitions that they bring.
         sha256: Checksum of the chart's archive in that repository, where it was published apart from the archive.
         newest_kubernetes: Newest minor of Kubernetes 1 that it is made for, where its makers say so.
         oldest: Oldest version that has what this project relies on; None where nothing newer is needed.
@@ -170,6 +171,7 @@ class Release:
     repository: str = ""
     images: Mapping[str, str] = field(default_factory=dict)
     crds: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     sha256: str | None = None
     newest_kubernetes: int | None = None
     oldest: str | None = None

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
-from . import names, releases
+from . import names, operators, releases
 from .base import Declared
 from .problems import Problem, answered, known
 
@@ -37,6 +37,8 @@ def references(env: "Environment") -> Iterator[Problem]:
     """Products that are not made for this Kubernetes."""
     minor = int(env.cluster.kubernetes.removeprefix("1."))
     for name in releases.catalogued():
+        if name in operators.PRODUCTS and name not in operators.products(env):
+            continue
         newest = releases.newest_kubernetes(env, name)
         if newest is not None and minor > newest:
             message = f"{name} {releases.version(env, name)} is made for Kubernetes up to 1.{newest}"

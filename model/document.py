@@ -6,6 +6,7 @@ from pathlib import Path as File
 from typing import Any
 
 from . import (
+    bottlerocket,
     cluster,
     images,
     nodes,
@@ -47,6 +48,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         cluster.references,
         pools.references,
         images.references,
+        bottlerocket.references,
         sharing_rules.references,
         topology.references,
         racks.references,

@@ -68,25 +68,37 @@ def managed_pools(env: "Environment") -> tuple[str, ...]:
 
 
 @derived
+def operator_pools(env: "Environment") -> tuple[str, ...]:
+    """GPU pools that the GPU Operator looks after.
+
+    It stays off nodes whose image runs its own device plugin: of such systems it supports none
+    (https://docs.nvidia.com/datacenter/cloud-native/gpu-operator/latest/platform-support.html).
+    """
+    return tuple(pool for pool in agents.gpu_pools(env) if plugin_owner(env, pool) == "operator")
+
+
+@derived
 def exporter_pools(env: "Environment") -> tuple[str, ...]:
-    """GPU pools on which this project's own DCGM exporter runs: no image brings one, the GPU Operator does."""
-    return () if env.devices.install == "operator" else agents.gpu_pools(env)
+    """GPU pools on which this project's own DCGM exporter runs: all that the GPU Operator does not look after."""
+    return tuple(pool for pool in agents.gpu_pools(env) if pool not in operator_pools(env))
 
 
 def node_labels(env: "Environment", pool: str) -> dict[str, str]:
     """Labels that keep the GPU Operator from bringing to a pool's nodes what their image brings; sorted.
 
-    Empty without the operator, and for parts that the operator brings to no pool at all.
+    Empty where there is no operator, and for parts that it brings to no pool at all, since these are switched off.
     """
-    if env.devices.install == "plugins" or pool not in agents.gpu_pools(env):
+    looked_after = operator_pools(env)
+    if not looked_after or pool not in agents.gpu_pools(env):
         return {}
-    others = agents.gpu_pools(env)
-    kept = {
-        "container-toolkit": (toolkit_owner(env, pool), any(toolkit_owner(env, it) == "operator" for it in others)),
-        "device-plugin": (plugin_owner(env, pool), any(plugin_owner(env, it) == "operator" for it in others)),
-        "driver": (driver_owner(env, pool), any(driver_owner(env, it) == "operator" for it in others)),
+    if pool not in looked_after:
+        return {f"{_DEPLOY}operands": "false"}
+    owners = {"container-toolkit": toolkit_owner, "driver": driver_owner}
+    return {
+        f"{_DEPLOY}{part}": "false"
+        for part, owner in owners.items()
+        if owner(env, pool) == "image" and any(owner(env, other) == "operator" for other in looked_after)
     }
-    return {f"{_DEPLOY}{part}": "false" for part, (owner, brought) in kept.items() if owner == "image" and brought}
 
 
 def _image(pool: Pool) -> catalog.Image | None:
@@ -142,11 +154,11 @@ def _driver(it: Subject[Pool]) -> Iterator[Problem]:
 
 
 def _sharing(it: Subject[Pool]) -> Iterator[Problem]:
-    image, plan = _image(it.value), known(it.value.sharing)
-    if image is None or isinstance(plan, str) or not brings(it.env, it.name, "device-plugin"):
+    image, plan = _image(it.value), it.value.sharing
+    if image is None or plan == "none" or "device-plugin" not in image.brings:
         return
-    for field in sorted(plan.model_fields_set):
-        kind = type(plan).model_fields[field].alias or field
-        if kind not in image.sharing:
+    for kind, part in (("timeSlicing", plan.time_slicing), ("mps", plan.mps), ("mig", plan.mig)):
+        if part is not None and kind not in image.sharing:
             message = f"{image.title} runs its own device plugin, which cannot be set to this"
             yield Problem((*it.at, "sharing"), kind, message, ", ".join(("none", *image.sharing)), "sharing: none")
+            return

@@ -42,6 +42,7 @@ class Upstream:
         images: Full image references (or parts of them) by role.
         crds: Names of the custom resource definitions that it brings.
         sha256: Checksum of the catalogue's chart archive; None where it is unknown or the document names another one.
+        without: Charts inside its chart that are switched off, with the definitions that they bring.
     """
 
     product: str
@@ -51,6 +52,7 @@ class Upstream:
     images: Mapping[str, str]
     crds: tuple[str, ...]
     sha256: str | None
+    without: tuple[str, ...] = ()
 
 
 def upstream(env: "Environment", product: str) -> Upstream:
@@ -64,6 +66,7 @@ def upstream(env: "Environment", product: str) -> Upstream:
         source=source(env, product),
         images={role: text.format(version=exact) for role, text in known.images.items()},
         crds=tuple(known.crds),
+        without=tuple(known.without),
         sha256=known.sha256 if (exact, source(env, product)) == (known.version, known.repository) else None,
     )
 

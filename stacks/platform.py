@@ -8,6 +8,7 @@ from components.component import Component
 from components.crds.definitions import CustomResourceDefinitions
 from components.devices.agent import NAMESPACE as AGENTS
 from components.devices.device_plugin import DevicePlugin
+from components.devices.gpu_operator import GpuOperator
 from components.devices.node_features import NodeFeatures
 from components.kubernetes.provider import provider
 from components.ray.cluster import RayCluster
@@ -17,7 +18,7 @@ from components.scheduling.queues import Queues
 from components.scheduling.volcano import Volcano
 from components.sources import SourceError, Sources
 from components.tenants.tenant import Tenant
-from model import agents
+from model import agents, bottlerocket, images, operators
 from model.environment import Environment
 from model.releases import upstream
 from model.tenants import by_namespace
@@ -77,17 +78,31 @@ class Platform(Component):
             ),
             opts=pulumi.ResourceOptions(parent=self, provider=self._kubernetes),
         )
-        NodeFeatures(
+        features = NodeFeatures(
             f"{self._name}-node-features",
             environment=self._environment,
             upstream=upstream(self._environment, "node-feature-discovery"),
             opts=self._child(definitions, namespace),
         )
-        DevicePlugin(
-            f"{self._name}-device-plugin",
+        if images.plugin_pools(self._environment):
+            DevicePlugin(
+                f"{self._name}-device-plugin",
+                environment=self._environment,
+                upstream=upstream(self._environment, "nvidia-device-plugin"),
+                opts=self._child(namespace),
+            )
+        if "gpu-operator" in operators.products(self._environment):
+            self._gpu_operator(features)
+
+    def _gpu_operator(self, features: NodeFeatures) -> None:
+        # It looks for the labels of node feature discovery: without them it deploys nothing anywhere.
+        definitions = self._definitions("gpu-operator", "gpu-operator-definitions")
+        GpuOperator(
+            f"{self._name}-gpu-operator",
             environment=self._environment,
-            upstream=upstream(self._environment, "nvidia-device-plugin"),
-            opts=self._child(namespace),
+            upstream=upstream(self._environment, "gpu-operator"),
+            sources=self._sources,
+            opts=self._child(definitions, features),
         )
 
     def _scheduling(self) -> list[pulumi.Resource]:
@@ -149,6 +164,9 @@ def deploy(environment: Environment, sources: Sources | None = None) -> Platform
     except SourceError as error:
         raise pulumi.RunError(str(error)) from None
     pulumi.export("cluster", {"name": environment.cluster.name, "context": environment.cluster.context})
+    # What no object of the cluster can say: it stands in the nodes' own user data.
+    settings = {name: bottlerocket.settings(environment, name) for name in environment.pools}
+    pulumi.export("nodeSettings", {name: text for name, text in settings.items() if text})
     pulumi.export(
         "rayClusters",
         {

@@ -25,12 +25,14 @@ _UPSTREAM = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 # Kinds outside a namespace that the stacks make; everything else must name its namespace.
 _CLUSTER_SCOPED = frozenset(
     {
+        "ClusterPolicy",
         "ClusterRole",
         "ClusterRoleBinding",
         "CustomResourceDefinition",
         "HyperNode",
         "MutatingWebhookConfiguration",
         "Namespace",
+        "NicClusterPolicy",
         "PersistentVolume",
         "PriorityClass",
         "Queue",

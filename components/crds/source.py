@@ -50,7 +50,7 @@ def definitions(upstream: Upstream, sources: Sources) -> list[Definition]:
         return [Definition(name, None, upstream.source) for name in sorted(upstream.crds)]
     found = {
         body["metadata"]["name"]: Definition(body["metadata"]["name"], body, relative(file, sources.project))
-        for file in _files(folder)
+        for file in _files(folder, upstream)
         for body in documents(file)
         if body.get("kind") == KIND
     }
@@ -85,7 +85,7 @@ def chart_without_definitions(upstream: Upstream, sources: Sources) -> str:
         return f"./{CHARTS}/{upstream.chart}-{upstream.version} (made at up)"
     if not (folder / "Chart.yaml").is_file():
         raise SourceError(f"{upstream.product}: {upstream.source} is no Helm chart: it has no Chart.yaml")
-    dropped = set(_files(folder)) | _inclusions(upstream, folder)
+    dropped = set(_files(folder, upstream)) | _inclusions(upstream, folder)
     # The definitions of Kubernetes before 1.16, which Volcano's chart carries along.
     kept = [
         file
@@ -108,8 +108,9 @@ def chart_without_definitions(upstream: Upstream, sources: Sources) -> str:
     return relative(place, sources.project)
 
 
-def _files(folder: Path) -> list[Path]:
-    charts = [folder, *sorted(path for path in folder.glob("charts/*") if path.is_dir())]
+def _files(folder: Path, upstream: Upstream) -> list[Path]:
+    inside = sorted(path for path in folder.glob("charts/*") if path.is_dir() and path.name not in upstream.without)
+    charts = [folder, *inside]
     return [file for chart in charts for below in _FOLDERS for file in sorted((chart / below).glob("*.yaml"))]
 
 
@@ -120,7 +121,7 @@ def _inclusions(upstream: Upstream, folder: Path) -> set[Path]:
         match = _INCLUSION.fullmatch(file.read_text(encoding="utf-8").strip())
         if match:
             templates[file] = file.parents[1] / "crd/bases" / match["file"]
-    templated = {file for file in _files(folder) if file.parent.name == "bases"}
+    templated = {file for file in _files(folder, upstream) if file.parent.name == "bases"}
     if set(templates.values()) != templated:
         odd = ", ".join(sorted(file.name for file in set(templates.values()) ^ templated))
         raise SourceError(
@@ -131,7 +132,10 @@ def _inclusions(upstream: Upstream, folder: Path) -> set[Path]:
 
 
 def _refuse_definitions(upstream: Upstream, folder: Path, file: Path, content: bytes) -> None:
-    if f"kind: {KIND}".encode() in content and "templates" in file.relative_to(folder).parts:
+    parts = file.relative_to(folder).parts
+    if parts[0] == "charts" and parts[1] in upstream.without:
+        return
+    if f"kind: {KIND}".encode() in content and "templates" in parts:
         raise SourceError(
             f"{upstream.product} {upstream.version}: {file.relative_to(folder)} renders a {KIND} in a way that is not "
             "known; installing it would make the release own it"

@@ -80,6 +80,15 @@ def test_a_device_plugin_of_the_image_is_the_only_one():
     assert images.exporter_pools(env) == ("train", "serve"), "no image brings an exporter"
 
 
+def test_the_operator_stays_off_nodes_whose_image_runs_the_plugin():
+    env = environment(OPERATOR, image("bottlerocket-nvidia", "serve"))
+    assert images.operator_pools(env) == images.managed_pools(env) == ("train",)
+    assert images.exporter_pools(env) == ("serve",)
+    env = environment(OPERATOR, image("bottlerocket-nvidia"), image("bottlerocket-nvidia", "serve"))
+    assert images.operator_pools(env) == ()
+    assert images.node_labels(env, "serve") == {}
+
+
 def test_auto_mode_shares_no_gpus():
     path, problem = only(errors(image("eks-auto", "serve")))
     assert (path, problem.value, problem.fix) == ("pools.serve.sharing", "timeSlicing", "sharing: none")
@@ -105,7 +114,7 @@ def test_only_auto_mode_brings_the_plugin_of_efa():
         ),
         (
             [OPERATOR, image("bottlerocket-nvidia"), image("prepared", "serve")],
-            {"nvidia.com/gpu.deploy.device-plugin": "false"},
+            {"nvidia.com/gpu.deploy.operands": "false"},
         ),
     ],
 )
