@@ -1,14 +1,17 @@
 """Laws about what pods may do to the nodes that they run on."""
 
+import re
+
 from policies.pods import Pod
 from policies.rules import PodRule, Report, Severity, rule
 
-NODE_AGENTS = frozenset(
-    {
-        # DaemonSets that manage the devices of a node and cannot do so otherwise, by namespace and name.
-        ("gangline-system", "nvidia-device-plugin"),
-    }
-)
+NODE_AGENTS = {
+    # DaemonSets that manage the devices of a node and cannot do so otherwise: names in full, by namespace, and why.
+    "gangline-system": re.compile(
+        r"nvidia-mps-control-daemon-mps-[0-9]+"  # sets the compute mode of GPUs, mounts shared memory on the node
+        r"|nvidia-mig-manager"  # cuts GPUs with the driver of the node, stops services that hold them open
+    ),
+}
 
 
 @rule(
@@ -45,4 +48,6 @@ def _node_agent(pod: Pod) -> bool:
     if (pod.group, pod.kind) != ("apps", "DaemonSet"):
         return False
     metadata = pod.object["metadata"]
-    return (metadata["namespace"].value, metadata["name"].value) in NODE_AGENTS
+    namespace, name = metadata["namespace"].value, metadata["name"].value
+    known = NODE_AGENTS.get(namespace) if isinstance(namespace, str) else None
+    return known is not None and isinstance(name, str) and known.fullmatch(name) is not None

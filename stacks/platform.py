@@ -7,7 +7,6 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 from components.component import Component
 from components.crds.definitions import CustomResourceDefinitions
 from components.devices.agent import NAMESPACE as AGENTS
-from components.devices.device_plugin import DevicePlugin
 from components.devices.gpu_operator import GpuOperator
 from components.devices.node_features import NodeFeatures
 from components.kubernetes.provider import provider
@@ -18,10 +17,11 @@ from components.scheduling.queues import Queues
 from components.scheduling.volcano import Volcano
 from components.sources import SourceError, Sources
 from components.tenants.tenant import Tenant
-from model import agents, bottlerocket, images, operators
+from model import agents, bottlerocket, operators
 from model.environment import Environment
 from model.releases import upstream
 from model.tenants import by_namespace
+from stacks import sharing
 
 
 @pulumi.type_token("gangline:index:Platform")
@@ -84,13 +84,7 @@ class Platform(Component):
             upstream=upstream(self._environment, "node-feature-discovery"),
             opts=self._child(definitions, namespace),
         )
-        if images.plugin_pools(self._environment):
-            DevicePlugin(
-                f"{self._name}-device-plugin",
-                environment=self._environment,
-                upstream=upstream(self._environment, "nvidia-device-plugin"),
-                opts=self._child(namespace),
-            )
+        sharing.agents(self._name, self._environment, self._child(namespace))
         if "gpu-operator" in operators.products(self._environment):
             self._gpu_operator(features)
 

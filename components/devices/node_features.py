@@ -4,15 +4,11 @@ Rules and permissions follow the project's own manifests (kubernetes-sigs/node-f
 deployment/base and deployment/components/common).
 """
 
-import hashlib
-from collections.abc import Mapping
+from typing import Any
 
 import pulumi
-import yaml
 from pulumi_kubernetes.apps.v1 import Deployment, DeploymentSpecArgs
 from pulumi_kubernetes.core.v1 import (
-    ConfigMap,
-    ConfigMapVolumeSourceArgs,
     ContainerArgs,
     ContainerPortArgs,
     EnvVarArgs,
@@ -24,7 +20,6 @@ from pulumi_kubernetes.core.v1 import (
     ProbeArgs,
     ResourceRequirementsArgs,
     ServiceAccount,
-    VolumeArgs,
     VolumeMountArgs,
 )
 from pulumi_kubernetes.meta.v1 import LabelSelectorArgs, ObjectMetaArgs
@@ -40,8 +35,9 @@ from pulumi_kubernetes.rbac.v1 import (
 
 from components.component import Component
 from components.devices.agent import NAMESPACE, agent, host_path, restricted
+from components.devices.configuration import configuration, volume
 from components.placement import beside_gpus
-from model import agents
+from model import features
 from model.environment import Environment
 from model.releases import Upstream
 
@@ -49,15 +45,11 @@ _RBAC = "rbac.authorization.k8s.io"
 _CONFIG = "/etc/kubernetes/node-feature-discovery"
 _FEATURES = "/etc/kubernetes/node-feature-discovery/features.d"
 
-# NVIDIA's charts select nodes by `feature.node.kubernetes.io/pci-10de.present`. With the defaults of node feature
-# discovery the label would also carry the device class, `pci-0302_10de.present`, which nothing selects.
-_WORKER_CONFIG = {
-    "sources": {
-        "pci": {
-            "deviceClassWhitelist": ["02", "0200", "0207", "0300", "0302", "03"],
-            "deviceLabelFields": ["vendor"],
-        }
-    }
+_PCI = {
+    # NVIDIA's charts select nodes by `feature.node.kubernetes.io/pci-10de.present`. With the defaults of node feature
+    # discovery the label would also carry the device class, `pci-0302_10de.present`, which nothing selects.
+    "deviceClassWhitelist": ["02", "0200", "0207", "0300", "0302", "03"],
+    "deviceLabelFields": ["vendor"],
 }
 # GPU feature discovery's labels are in NVIDIA's own namespace.
 _MASTER_CONFIG = {"extraLabelNs": ["nvidia.com"]}
@@ -65,7 +57,10 @@ _MASTER_CONFIG = {"extraLabelNs": ["nvidia.com"]}
 
 @pulumi.type_token("gangline:index:NodeFeatures")
 class NodeFeatures(Component):
-    """A worker on each GPU node that finds its devices, and one master that labels the nodes."""
+    """A worker on each GPU node that finds its devices, and one master that labels the nodes.
+
+    Workers are one DaemonSet per distinct set of labels that the document implies for nodes.
+    """
 
     def __init__(
         self, name: str, *, environment: Environment, upstream: Upstream, opts: pulumi.ResourceOptions | None = None
@@ -74,7 +69,7 @@ class NodeFeatures(Component):
         self._image = upstream.images["nfd"]
         self._child = pulumi.ResourceOptions(parent=self)
         self._master(f"{name}-master", environment)
-        self._worker(f"{name}-worker", environment)
+        self._workers(f"{name}-worker", environment)
         self.register_outputs({})
 
     def _master(self, name: str, environment: Environment) -> None:
@@ -112,7 +107,7 @@ class NodeFeatures(Component):
             subjects=[SubjectArgs(kind="ServiceAccount", name="nfd-master", namespace=NAMESPACE)],
             opts=pulumi.ResourceOptions(parent=self, depends_on=[role]),
         )
-        config = self._config(f"{name}-config", "nfd-master", _MASTER_CONFIG)
+        config = configuration(f"{name}-config", "nfd-master", "nfd-master.conf", _MASTER_CONFIG, self._child)
         affinity, tolerations = beside_gpus(environment)
         labels = {"app.kubernetes.io/name": "nfd-master"}
         Deployment(
@@ -136,14 +131,14 @@ class NodeFeatures(Component):
                                 mounts=[VolumeMountArgs(name="config", mount_path=_CONFIG, read_only=True)],
                             )
                         ],
-                        volumes=[_volume(config)],
+                        volumes=[volume("config", config)],
                     ),
                 ),
             ),
             opts=pulumi.ResourceOptions(parent=self, depends_on=[binding]),
         )
 
-    def _worker(self, name: str, environment: Environment) -> None:
+    def _workers(self, name: str, environment: Environment) -> None:
         account = self._account(name, "nfd-worker")
         role = Role(
             f"{name}-role",
@@ -165,7 +160,19 @@ class NodeFeatures(Component):
             subjects=[SubjectArgs(kind="ServiceAccount", name="nfd-worker", namespace=NAMESPACE)],
             opts=pulumi.ResourceOptions(parent=self, depends_on=[role]),
         )
-        config = self._config(f"{name}-config", "nfd-worker", _WORKER_CONFIG)
+        for worker in features.workers(environment):
+            self._worker("-".join(filter(None, (name, worker.name))), worker, environment, account, binding)
+
+    def _worker(
+        self,
+        name: str,
+        worker: features.Worker,
+        environment: Environment,
+        account: ServiceAccount,
+        binding: RoleBinding,
+    ) -> None:
+        app = "-".join(filter(None, ("nfd-worker", worker.name)))
+        config = configuration(f"{name}-config", app, "nfd-worker.conf", _worker_config(worker), self._child)
         host = {
             "boot": ("/boot", "/host-boot"),
             "os-release": ("/etc/os-release", "/host-etc/os-release"),
@@ -177,9 +184,9 @@ class NodeFeatures(Component):
         }
         agent(
             name,
-            "nfd-worker",
+            app,
             environment=environment,
-            pools=agents.gpu_pools(environment),
+            pools=worker.pools,
             container=self._container(
                 "nfd-worker",
                 requests={"cpu": "5m", "memory": "64Mi"},
@@ -189,7 +196,7 @@ class NodeFeatures(Component):
                     *(VolumeMountArgs(name=key, mount_path=path, read_only=True) for key, (_, path) in host.items()),
                 ],
             ),
-            volumes=[_volume(config), *(host_path(key, path) for key, (path, _) in host.items())],
+            volumes=[volume("config", config), *(host_path(key, path) for key, (path, _) in host.items())],
             service_account=account.metadata.name,
             opts=pulumi.ResourceOptions(parent=self, depends_on=[binding]),
         )
@@ -197,18 +204,6 @@ class NodeFeatures(Component):
     def _account(self, name: str, account: str) -> ServiceAccount:
         return ServiceAccount(
             f"{name}-account", metadata=ObjectMetaArgs(name=account, namespace=NAMESPACE), opts=self._child
-        )
-
-    def _config(self, name: str, program: str, content: Mapping[str, object]) -> ConfigMap:
-        text = yaml.safe_dump(content, sort_keys=False)
-        return ConfigMap(
-            name,
-            metadata=ObjectMetaArgs(
-                name=f"{program}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", namespace=NAMESPACE
-            ),
-            immutable=True,
-            data={f"{program}.conf": text},
-            opts=self._child,
         )
 
     def _container(
@@ -234,9 +229,11 @@ class NodeFeatures(Component):
         )
 
 
+def _worker_config(worker: features.Worker) -> dict[str, Any]:
+    # A rule without a condition holds for every node that it is asked on: the worker's own.
+    rules = [{"name": "as the document says", "labels": dict(worker.labels)}] if worker.labels else []
+    return {"sources": {"pci": _PCI} | ({"custom": rules} if rules else {})}
+
+
 def _downward(name: str, path: str) -> EnvVarArgs:
     return EnvVarArgs(name=name, value_from=EnvVarSourceArgs(field_ref=ObjectFieldSelectorArgs(field_path=path)))
-
-
-def _volume(config: ConfigMap) -> VolumeArgs:
-    return VolumeArgs(name="config", config_map=ConfigMapVolumeSourceArgs(name=config.metadata.name))

@@ -29,7 +29,9 @@ def test_check_says_what_the_document_holds() -> None:
 def test_an_unknown_environment_is_refused_with_the_nearest(command: str) -> None:
     done = gangline(command, "twni")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == ("environment twni: there is no stacks/Pulumi.twni.yaml\n  allowed: twin        fix: twin\n")
+    assert done.stderr == (
+        "environment twni: there is no stacks/Pulumi.twni.yaml\n  allowed: sharing, twin        fix: twin\n"
+    )
 
 
 @pytest.mark.parametrize("arguments", [("chekc",), ("up", "--nope"), ("check", "twin", "extra"), ("twin", "begin")])
@@ -58,10 +60,10 @@ def test_every_command_explains_itself() -> None:
 @pytest.mark.parametrize(
     ("written", "answer"),
     [
-        ("stacks/Pulumi.twin.yaml", "this is no name of an environment\n  allowed: twin        fix: twin\n"),
-        ("TWIN", "there is no stacks/Pulumi.TWIN.yaml\n  allowed: twin        fix: twin\n"),
-        ("../twin2", "this is no name of an environment\n  allowed: twin        fix: twin\n"),
-        ("", "this is no name of an environment\n  allowed: twin\n"),
+        ("stacks/Pulumi.twin.yaml", "this is no name of an environment\n  allowed: sharing, twin        fix: twin\n"),
+        ("TWIN", "there is no stacks/Pulumi.TWIN.yaml\n  allowed: sharing, twin        fix: twin\n"),
+        ("../twin2", "this is no name of an environment\n  allowed: sharing, twin        fix: twin\n"),
+        ("", "this is no name of an environment\n  allowed: sharing, twin\n"),
     ],
 )
 def test_what_is_no_environment_is_told_what_is(written: str, answer: str) -> None:

@@ -82,7 +82,10 @@ BREAKS: dict[str, list[tuple[Resource, str]]] = {
             pod(container(securityContext={"windowsOptions": {"hostProcess": True}})),
             "spec.containers[0].securityContext.windowsOptions.hostProcess",
         ),
-        (agent("default", "nvidia-device-plugin"), "securityContext.privileged"),
+        (agent("default", "nvidia-mig-manager"), "securityContext.privileged"),
+        (agent("gangline-system", "nvidia-device-plugin-whole"), "securityContext.privileged"),
+        (agent("gangline-system", "nvidia-mps-control-daemon-mps-8-mine"), "securityContext.privileged"),
+        (agent("gangline-system", "my-nvidia-mig-manager"), "securityContext.privileged"),
         (agent("gangline-system", "other"), "securityContext.privileged"),
         (agent("gangline-system", UNKNOWN), "securityContext.privileged"),
     ],
@@ -115,7 +118,8 @@ PASSES: dict[str, list[Resource]] = {
     "privileged": [
         pod(container(securityContext={"privileged": False})),
         pod(container(securityContext=_CAP)),
-        agent("gangline-system", "nvidia-device-plugin"),
+        agent("gangline-system", "nvidia-mig-manager"),
+        agent("gangline-system", "nvidia-mps-control-daemon-mps-48"),
     ],
 }
 

@@ -3,10 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import yaml
+
 from model.environment import Environment
+from policies.privileges import NODE_AGENTS
 from twin.rehearsal import Rehearsal
 
 POOL = "gangline.dev/pool"
+PAUSED = "paused-for-mig-change"
 Rehearse = Callable[[Callable[[dict[str, Any]], Any]], Rehearsal]
 
 
@@ -29,13 +33,22 @@ def _pod_specs(value: Any, place: tuple[str, ...]) -> Iterator[tuple[tuple[str, 
 
 
 def selected(spec: Mapping[str, Any], pools: Mapping[str, Any]) -> set[str]:
-    """The declared pools whose nodes a pod may run on, by node selector and affinity."""
+    """The declared pools whose nodes a pod may run on, by node selector and affinity.
+
+    An agent may stay away from nodes that say that their GPUs are being cut; that is for a while, and no pool says so.
+    """
     chosen = set(pools)
     if POOL in spec.get("nodeSelector", {}):
         chosen &= {spec["nodeSelector"][POOL]}
     required = "requiredDuringSchedulingIgnoredDuringExecution"
     for term in spec.get("affinity", {}).get("nodeAffinity", {}).get(required, {}).get("nodeSelectorTerms", ()):
         for expression in term["matchExpressions"]:
+            if expression["values"] == [PAUSED]:
+                assert (expression["key"].startswith("nvidia.com/gpu.deploy."), expression["operator"]) == (
+                    True,
+                    "NotIn",
+                )
+                continue
             assert expression["key"] == POOL
             values = set(expression["values"])
             chosen = chosen & values if expression["operator"] == "In" else chosen - values
@@ -58,20 +71,124 @@ def test_every_pod_tolerates_the_taints_of_the_pools_it_selects(
                 assert tolerated(spec, taint), f"{place} does not tolerate {taint} of {pool}"
 
 
-def test_node_agents_run_on_the_gpu_pools_and_nowhere_else(
-    shipped: tuple[str, Environment], rehearsal: Rehearsal
-) -> None:
-    from model import agents
+def test_node_agents_run_where_they_are_needed_and_nowhere_else(rehearsed: Rehearse) -> None:
+    def change(value: dict[str, Any]) -> None:
+        server = {"server": "dgx-h100", "size": 1}
+        value["pools"] |= {
+            "serve": {**server, "sharing": {"timeSlicing": {"replicas": 4}}},
+            "together": {**server, "sharing": {"mps": {"replicas": 8}}},
+            "more-together": {**server, "sharing": {"mps": {"replicas": 4}}},
+            "cut": {**server, "sharing": {"mig": {"profiles": {"1g.10gb": 7}}}},
+            "cut-and-shared": {
+                **server,
+                "sharing": {"mig": {"profiles": {"3g.40gb": 2}}, "timeSlicing": {"replicas": 2}},
+            },
+        }
 
-    _, environment = shipped
-    reached: dict[str, set[str]] = {}
-    for place, spec in pod_specs(rehearsal):
-        name = place.partition(".")[0]
-        if name in {each.name for each in rehearsal.of_kind("DaemonSet")}:
-            reached.setdefault(name.rpartition("-")[0], set()).update(selected(spec, environment.pools))
-    assert reached
-    for name, pools in reached.items():
-        assert pools == set(agents.gpu_pools(environment)), name
+    reached: dict[str, list[str]] = {}
+    for daemon_set in rehearsed(change).of_kind("DaemonSet"):
+        labels = daemon_set.inputs["metadata"]["labels"]
+        selector = daemon_set.inputs["spec"]["selector"]["matchLabels"]
+        assert selector == {"app.kubernetes.io/name": daemon_set.inputs["metadata"]["name"]}, "of its own"
+        assert selector.items() <= labels.items()
+        component = daemon_set.name.removeprefix("platform-")
+        agent = next(name for name in AGENTS if component.startswith(name))
+        spec = daemon_set.inputs["spec"]["template"]["spec"]
+        reached.setdefault(agent, []).extend(sorted(selected(spec, dict.fromkeys(POOLS))))
+    assert {agent: sorted(pools) for agent, pools in reached.items()} == {
+        agent: sorted(pools) for agent, pools in AGENTS.items()
+    }
+
+
+POOLS = ("system", "train", "serve", "together", "more-together", "cut", "cut-and-shared")
+AGENTS = {
+    # By component: the pools whose nodes need it, each once.
+    "node-features-worker": POOLS[1:],
+    "device-plugin": POOLS[1:],
+    "feature-discovery": POOLS[2:],
+    "mps-daemon": ("together", "more-together"),
+    "mig-manager": ("cut", "cut-and-shared"),
+}
+
+
+def test_agents_that_hold_gpus_open_give_way_to_the_mig_manager(rehearsed: Rehearse) -> None:
+    def change(value: dict[str, Any]) -> None:
+        value["pools"]["cut"] = {"server": "dgx-h100", "size": 1, "sharing": {"mig": {"profiles": {"1g.10gb": 7}}}}
+
+    rehearsal = rehearsed(change)
+    found = {}
+    for daemon_set in rehearsal.of_kind("DaemonSet"):
+        template = daemon_set.inputs["spec"]["template"]
+        (term,) = template["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+            "nodeSelectorTerms"
+        ]
+        keys = {expression["key"] for expression in term["matchExpressions"]} - {POOL}
+        if keys or "app" in template["metadata"]["labels"]:
+            found[daemon_set.name] = (*keys, template["metadata"]["labels"]["app"])
+    # Names that mig-parted v0.15.0 uses, pkg/mig/reconfigure/reconfigure.go.
+    assert found == {
+        "platform-device-plugin-mig-7x1g-10gb": (
+            "nvidia.com/gpu.deploy.device-plugin",
+            "nvidia-device-plugin-daemonset",
+        ),
+        "platform-feature-discovery-mig-7x1g-10gb": (
+            "nvidia.com/gpu.deploy.gpu-feature-discovery",
+            "gpu-feature-discovery",
+        ),
+    }
+
+
+def test_agents_of_a_plan_read_the_same_file(rehearsed: Rehearse) -> None:
+    def change(value: dict[str, Any]) -> None:
+        value["pools"]["together"] = {"server": "dgx-h100", "size": 1, "sharing": {"mps": {"replicas": 8}}}
+
+    rehearsal = rehearsed(change)
+    files = set()
+    for agent in ("device-plugin", "feature-discovery", "mps-daemon"):
+        spec = rehearsal.named(f"platform-{agent}-mps-8").inputs["spec"]["template"]["spec"]
+        (config,) = [each["configMap"]["name"] for each in spec["volumes"] if "configMap" in each]
+        (container,) = spec["containers"]
+        mounted = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
+        variables = {each["name"]: each["value"] for each in container["env"]}
+        files.add(config)
+        assert variables["CONFIG_FILE"] == f"{mounted['config']}/config.yaml"
+        # Variables win over the file: none may say what the file says.
+        assert not {"MIG_STRATEGY", "MPS_ROOT", "FAIL_ON_INIT_ERROR", "DEVICE_LIST_STRATEGY"} & set(variables)
+    assert len(files) == 1
+
+
+def test_the_mps_daemon_prepares_the_memory_that_the_plugin_sees(rehearsed: Rehearse) -> None:
+    def change(value: dict[str, Any]) -> None:
+        value["pools"]["together"] = {"server": "dgx-h100", "size": 1, "sharing": {"mps": {"replicas": 8}}}
+
+    rehearsal = rehearsed(change)
+    daemon = rehearsal.named("platform-mps-daemon-mps-8").inputs["spec"]["template"]["spec"]
+    plugin = rehearsal.named("platform-device-plugin-mps-8").inputs["spec"]["template"]["spec"]
+    whole = rehearsal.named("platform-device-plugin-whole").inputs["spec"]["template"]["spec"]
+    paths = {"/mps": "/run/nvidia/mps", "/dev/shm": "/run/nvidia/mps/shm"}
+    for spec in (daemon, plugin):
+        hosts = {volume["name"]: volume["hostPath"]["path"] for volume in spec["volumes"] if "hostPath" in volume}
+        seen = {mount["mountPath"]: hosts.get(mount["name"]) for mount in spec["containers"][0]["volumeMounts"]}
+        assert paths.items() <= seen.items()
+    assert not any("mps" in volume["name"] for volume in whole["volumes"])
+    (first,) = daemon["initContainers"]
+    assert first["command"] == ["mps-control-daemon", "mount-shm"]
+    assert first["volumeMounts"] == [{"name": "mps-root", "mountPath": "/mps", "mountPropagation": "Bidirectional"}]
+    assert daemon["hostPID"] is True
+
+
+def test_nodes_are_labelled_as_the_plan_needs_by_their_own_workers(rehearsed: Rehearse) -> None:
+    def change(value: dict[str, Any]) -> None:
+        value["pools"]["cut"] = {"server": "dgx-h100", "size": 1, "sharing": {"mig": {"profiles": {"1g.10gb": 7}}}}
+
+    rehearsal = rehearsed(change)
+    text = rehearsal.named("platform-node-features-worker-mig-7x1g-10gb-config").inputs["data"]["nfd-worker.conf"]
+    (rule,) = yaml.safe_load(text)["sources"]["custom"]
+    assert rule["labels"]["nvidia.com/mig.config"] == "7x1g.10gb"
+    layouts = rehearsal.named("platform-mig-manager-layouts").inputs["data"]["config.yaml"]
+    assert rule["labels"]["nvidia.com/mig.config"] in yaml.safe_load(layouts)["mig-configs"]
+    other = rehearsal.named("platform-node-features-worker-whole-config").inputs["data"]["nfd-worker.conf"]
+    assert "mig" not in other
 
 
 def test_operators_stay_off_gpu_nodes(shipped: tuple[str, Environment], rehearsal: Rehearsal) -> None:
@@ -128,13 +245,42 @@ def test_changed_sharing_rolls_the_device_plugin(rehearsed: Rehearse) -> None:
     assert name_of_config(4) != name_of_config(8)
 
 
-def test_node_agents_have_the_least_privilege(rehearsal: Rehearsal) -> None:
+def test_node_agents_have_the_least_privilege(shipped: tuple[str, Environment], rehearsal: Rehearsal) -> None:
     for daemon_set in rehearsal.of_kind("DaemonSet"):
         spec = daemon_set.inputs["spec"]["template"]["spec"]
         assert spec["priorityClassName"] == "system-node-critical"
-        assert not {"hostNetwork", "hostPID", "hostIPC"} & set(spec)
-        for container in spec["containers"]:
-            assert container["securityContext"]["allowPrivilegeEscalation"] is False
-            assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
-            assert "privileged" not in container["securityContext"]
+        agent = next(name for name in PRIVILEGES if daemon_set.inputs["metadata"]["name"].startswith(name))
+        shares, added, token = PRIVILEGES[agent]
+        assert {"hostNetwork", "hostPID", "hostIPC"} & set(spec) == shares
+        assert spec["automountServiceAccountToken"] is token
+        for container in (*spec.get("initContainers", ()), *spec["containers"]):
             assert not container["image"].endswith(":latest")
+            context = container["securityContext"]
+            if added == "privileged":
+                assert context == {"privileged": True}
+                continue
+            assert "privileged" not in context
+            assert context["readOnlyRootFilesystem"] is True
+            allowed = added if "mig" in daemon_set.name or agent == "gpu-feature-discovery" else []
+            assert context["capabilities"] == {"drop": ["ALL"]} | ({"add": allowed} if allowed else {})
+            assert (context.get("allowPrivilegeEscalation") is False) == (not allowed)
+
+
+PRIVILEGES: dict[str, tuple[set[str], Any, bool]] = {
+    # By the beginning of the name: namespaces of the node that it shares, what it may beyond a plain container (the
+    # device plugin only where GPUs are cut), and whether it has a token for the API server.
+    "nfd-worker": (set(), [], True),
+    "nvidia-device-plugin": (set(), ["SYS_ADMIN"], False),
+    "gpu-feature-discovery": (set(), ["SYS_ADMIN"], False),
+    "nvidia-mps-control-daemon": ({"hostPID"}, "privileged", False),
+    "nvidia-mig-manager": ({"hostPID", "hostIPC"}, "privileged", True),
+}
+
+
+def test_the_policy_names_the_privileged_agents_and_no_others(
+    shipped: tuple[str, Environment], rehearsal: Rehearsal
+) -> None:
+    for daemon_set in rehearsal.of_kind("DaemonSet"):
+        metadata, spec = daemon_set.inputs["metadata"], daemon_set.inputs["spec"]["template"]["spec"]
+        named = NODE_AGENTS[metadata["namespace"]].fullmatch(metadata["name"]) is not None
+        assert named == any(container["securityContext"].get("privileged") for container in spec["containers"])

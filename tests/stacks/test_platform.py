@@ -136,8 +136,8 @@ def test_environment_without_gpus_has_no_node_agents(rehearsed: Rehearse) -> Non
         ("platform-tenant-research-research", "platform-volcano-release"),
         ("platform-ray-tuning-cluster", "platform-tenant-research-research"),
         ("platform-ray-tuning-cluster", "platform-ray-operator-deployment"),
-        ("platform-node-features-worker", "platform-node-feature-definitions-nodefeatures.nfd.k8s-sigs.io"),
-        ("platform-node-features-worker", "platform-agents-namespace"),
+        ("platform-node-features-worker-whole", "platform-node-feature-definitions-nodefeatures.nfd.k8s-sigs.io"),
+        ("platform-node-features-worker-whole", "platform-agents-namespace"),
         ("platform-device-plugin-whole", "platform-agents-namespace"),
     ],
 )
