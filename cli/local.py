@@ -4,7 +4,7 @@ from pathlib import Path
 
 import yaml
 
-from model import document
+from model import document, operators
 from model.environment import Environment
 from model.nodes import node_offers
 from twin import host, tools
@@ -15,6 +15,7 @@ from . import environments, recovery
 from .engine import Engine
 from .environments import ROOT
 from .output import console
+from .refusals import RefusedError
 
 STATE = ROOT / ".twin"
 SOURCES = {
@@ -94,7 +95,15 @@ def ready(stack: str, environment: Environment, config: Path | None = None) -> E
         stack: The stack's name, which is the environment's.
         environment: Its document.
         config: The stack file, where it is not the usual one.
+
+    Raises:
+        RefusedError: The environment runs operators, which bring drivers to nodes that have none here.
     """
+    if operators.products(environment):
+        raise RefusedError(
+            f"environment {stack}: devices.install: operator does not run on the twin, whose nodes take no drivers\n"
+            f"  allowed: ./gangline render {stack}        fix: devices: {{install: plugins}}"
+        )
     local = Twin(STATE, programs())
     _start(local, environment)
     engine = Engine.of_twin(local.environment())

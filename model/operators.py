@@ -107,7 +107,6 @@ def gpu_operator_values(env: "Environment") -> dict[str, Any]:
         "devicePlugin": {
             "enabled": True,
             "config": {"create": False, "name": plugin.name, "default": _default(plugin)},
-            "mps": {"root": devices.MPS_ROOT},
         },
         "gfd": {"enabled": True},
         "migManager": {

@@ -119,7 +119,7 @@ def _inclusions(upstream: Upstream, folder: Path) -> set[Path]:
     templates = {}
     for file in sorted(folder.rglob("templates/*.yaml")):
         match = _INCLUSION.fullmatch(file.read_text(encoding="utf-8").strip())
-        if match:
+        if match and not _switched_off(upstream, folder, file):
             templates[file] = file.parents[1] / "crd/bases" / match["file"]
     templated = {file for file in _files(folder, upstream) if file.parent.name == "bases"}
     if set(templates.values()) != templated:
@@ -132,11 +132,16 @@ def _inclusions(upstream: Upstream, folder: Path) -> set[Path]:
 
 
 def _refuse_definitions(upstream: Upstream, folder: Path, file: Path, content: bytes) -> None:
-    parts = file.relative_to(folder).parts
-    if parts[0] == "charts" and parts[1] in upstream.without:
+    if _switched_off(upstream, folder, file):
         return
-    if f"kind: {KIND}".encode() in content and "templates" in parts:
+    if f"kind: {KIND}".encode() in content and "templates" in file.relative_to(folder).parts:
         raise SourceError(
             f"{upstream.product} {upstream.version}: {file.relative_to(folder)} renders a {KIND} in a way that is not "
             "known; installing it would make the release own it"
         )
+
+
+def _switched_off(upstream: Upstream, folder: Path, file: Path) -> bool:
+    """Say whether a file belongs to a chart inside that is never rendered."""
+    parts = file.relative_to(folder).parts
+    return parts[0] == "charts" and parts[1] in upstream.without

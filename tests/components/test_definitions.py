@@ -1,6 +1,7 @@
 """Definitions are no part of a release: read from its source, left out of its chart, checked against the catalogue."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,23 @@ def test_definitions_in_helms_own_folder_are_read_and_left_out(tmp_path: Path) -
     write(tmp_path / "thing", {**chart, "crds/all.yaml": both})
     assert len(definitions(thing(), Sources(tmp_path))) == 2
     assert files(tmp_path, chart_without_definitions(thing(), Sources(tmp_path))) == set(chart)
+
+
+def test_chart_that_is_switched_off_is_left_alone(tmp_path: Path) -> None:
+    """It stays, for its parent names it among its dependencies; but its definitions are none of the release's."""
+    own = {"charts/below/templates/made.yaml": definition("made.b.example.org")}
+    write(tmp_path / "thing", templated(**own))
+    upstream = replace(thing("things.a.example.org"), without=("below",))
+    assert [found.name for found in definitions(upstream, Sources(tmp_path))] == ["things.a.example.org"]
+    kept = files(tmp_path, chart_without_definitions(upstream, Sources(tmp_path)))
+    assert {name for name in kept if name.startswith("charts/")} == {
+        "charts/below/Chart.yaml",
+        "charts/below/crd/bases/b.example.org_parts.yaml",
+        "charts/below/templates/part.yaml",
+        "charts/below/templates/made.yaml",
+    }
+    with pytest.raises(SourceError, match=r"charts/below/templates/made\.yaml renders a CustomResourceDefinition"):
+        chart_without_definitions(thing(), Sources(tmp_path))
 
 
 def test_copy_is_named_by_its_content(tmp_path: Path) -> None:
