@@ -16,20 +16,43 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
+class MigProfile:
+    """A kind of instance that a GPU can be cut into.
+
+    Attributes:
+        name: The profile's name, such as `1g.10gb`.
+        compute: Slices of the GPU's multiprocessors that it takes.
+        memory: Slices of the GPU's memory that it takes.
+        starts: The memory slices at which it may begin.
+        media: Whether it takes the GPU's one set of media engines.
+    """
+
+    name: str
+    compute: int
+    memory: int
+    starts: tuple[int, ...]
+    media: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Gpu:
     """A GPU model.
 
     Attributes:
         name: The name in documents, such as `h100-sxm-80gb`.
         product: Value of the node label `nvidia.com/gpu.product` that GPU feature discovery writes.
-        memory: Device memory as a Kubernetes quantity, per the maker's data sheet.
+        memory: Device memory as the driver reports it, as a Kubernetes quantity in whole Mi.
+        compute: CUDA's compute capability: major and minor.
         source: Where these facts were read.
+        mig: Its MIG profiles by name; empty where it cannot be cut.
     """
 
     name: str
     product: str
     memory: str
+    compute: tuple[int, int]
     source: str
+    mig: Mapping[str, MigProfile] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +202,12 @@ class Release:
     source: str = ""
 
 
+def _entries(file: str) -> dict[str, dict[str, Any]]:
+    return yaml.load((_HERE / file).read_text("utf-8"), Loader=_Loader)  # noqa: S506
+
+
 def _read(file: str, kind: type[T], **parts: type[Any]) -> Mapping[str, T]:
-    entries: dict[str, dict[str, Any]] = yaml.load((_HERE / file).read_text("utf-8"), Loader=_Loader)  # noqa: S506
+    entries = _entries(file)
     return MappingProxyType({name: kind(**{"name": name, **_typed(entry, parts)}) for name, entry in entries.items()})
 
 
@@ -193,7 +220,18 @@ def _typed(entry: dict[str, Any], parts: Mapping[str, type[Any]]) -> dict[str, A
 @cache
 def gpus() -> Mapping[str, Gpu]:
     """All GPU models by name."""
-    return _read("gpus.yaml", Gpu)
+    geometries = _entries("mig.yaml")
+    return MappingProxyType({name: _gpu(name, entry, geometries) for name, entry in _entries("gpus.yaml").items()})
+
+
+def _gpu(name: str, entry: dict[str, Any], geometries: Mapping[str, Any]) -> Gpu:
+    major, minor = entry["compute"].split(".")
+    profiles: dict[str, MigProfile] = {}
+    if mig := entry.get("mig"):
+        kinds = geometries[mig["geometry"]]["kinds"]
+        for profile, kind in mig["profiles"].items():
+            profiles[profile] = MigProfile(profile, **_typed(kinds[kind], {}))
+    return Gpu(**{**entry, "name": name, "compute": (int(major), int(minor)), "mig": MappingProxyType(profiles)})
 
 
 @cache

@@ -58,7 +58,8 @@ def _written(value: object) -> str:
 def _model(pool: Pool) -> str:
     """The name that Bottlerocket has for a pool's GPU: `h100.80gb`."""
     gpu = nodes.machine(pool).gpu
-    return f"{gpu.name.split('-')[0]}.{gpu.memory.lower()}b" if gpu else ""
+    parts = gpu.name.split("-") if gpu else [""]
+    return parts[0] if len(parts) == 1 else f"{parts[0]}.{parts[-1]}"
 
 
 def references(env: "Environment") -> Iterator[Problem]:

@@ -64,8 +64,8 @@ def plans(env: "Environment") -> tuple[Plan, ...]:
 
 def plan_name(pool: "Pool") -> str:
     """The name of a pool's plan."""
-    sharing = pool.sharing
-    if sharing == "none":
+    sharing = pool.plan
+    if sharing is None:
         return "whole"
     words: list[str] = []
     if sharing.mig:
@@ -85,7 +85,7 @@ def plan_name(pool: "Pool") -> str:
 
 
 def _plan(pool: "Pool", name: str, pools: tuple[str, ...]) -> Plan:
-    sharing = None if pool.sharing == "none" else pool.sharing
+    sharing = pool.plan
     layout = mig.layout_name(sharing.mig.profiles) if sharing and sharing.mig else None
     labels = {CONFIG_LABEL: name} | ({mig.CONFIG_LABEL: layout} if layout else {})
     return Plan(
@@ -112,7 +112,7 @@ def configuration(pool: "Pool") -> dict[str, Any]:
     Shared GPUs are renamed, and a container gets one slice only: two could be slices of the same GPU, which nobody
     means who asks for two. Both settings stand under the kind of sharing; in `flags` they would be ignored.
     """
-    sharing = None if pool.sharing == "none" else pool.sharing
+    sharing = pool.plan
     flags: dict[str, Any] = {"migStrategy": sharing.mig.strategy if sharing and sharing.mig else "none"}
     found: dict[str, Any] = {"version": "v1", "flags": flags}
     if sharing and sharing.time_slicing:
@@ -139,7 +139,7 @@ def mig_configuration(env: "Environment") -> dict[str, Any]:
     """
     configs: dict[str, Any] = {mig.DISABLED: [{"devices": "all", "mig-enabled": False}]}
     for name in images.managed_pools(env):
-        sharing = env.pools[name].sharing
-        if sharing != "none" and sharing.mig:
+        sharing = env.pools[name].plan
+        if sharing and sharing.mig:
             configs[mig.layout_name(sharing.mig.profiles)] = mig.layout(sharing.mig.profiles)
     return {"version": "v1", "mig-configs": configs}

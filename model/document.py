@@ -57,7 +57,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         ray.references,
     ),
     # what must agree,
-    (nodes.limits, queues.limits, tenants.limits, ray.limits),
+    (nodes.limits, sharing_rules.limits, queues.limits, tenants.limits, ray.limits),
     (queues.tree,),
     # and what there is room for.
     (queues.claims, ray.fits),

@@ -5,8 +5,14 @@ https://github.com/NVIDIA/k8s-device-plugin v0.18.0, internal/rm/rm.go (resource
 https://github.com/NVIDIA/mig-parted v0.15.0 (layouts).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
+
+from catalog import reader as catalog
+from catalog.reader import MigProfile
+
+from .problems import nearest
 
 PREFIX = "nvidia.com/mig-"
 """How the resources of MIG instances begin under the strategy `mixed`."""
@@ -34,6 +40,60 @@ def layout_name(profiles: Mapping[str, int]) -> str:
 def layout(profiles: Mapping[str, int]) -> list[dict[str, Any]]:
     """What mig-parted makes of each GPU of a node for a layout."""
     return [{"devices": "all", "mig-enabled": True, "mig-devices": dict(sorted(profiles.items()))}]
+
+
+def fits(profiles: Mapping[str, MigProfile], counts: Mapping[str, int]) -> bool:
+    """Whether one GPU can be cut into so many instances of each profile at once.
+
+    Each takes memory slices from one of the places where its kind may begin, and no slice is taken twice. mig-parted
+    tries all orders of making them, so a layout that has a placement is found
+    (https://github.com/NVIDIA/mig-parted, pkg/mig/config/config.go).
+
+    Args:
+        profiles: The GPU's profiles.
+        counts: Instances by profile, each one that the GPU has.
+    """
+    if taken(profiles, counts) > slices(profiles) or sum(profiles[name].media * counts[name] for name in counts) > 1:
+        return False
+    wanted = [profiles[name] for name, count in counts.items() for _ in range(count)]
+    return _placed(sorted(wanted, key=lambda it: (len(it.starts), it.name)), 0)
+
+
+def slices(profiles: Mapping[str, MigProfile]) -> int:
+    """The memory slices of a GPU with these profiles."""
+    return max((start + it.memory for it in profiles.values() for start in it.starts), default=0)
+
+
+def taken(profiles: Mapping[str, MigProfile], counts: Mapping[str, int]) -> int:
+    """The memory slices that so many instances of each profile take."""
+    return sum(profiles[name].memory * count for name, count in counts.items())
+
+
+def meant(profiles: Mapping[str, MigProfile], name: str) -> str | None:
+    """The profile of a GPU that was probably meant: the same part of another GPU, or one that is spelt alike."""
+    for other in catalog.gpus().values():
+        if it := other.mig.get(name):
+            alike = [own for own in profiles.values() if replace(own, name=name) == it]
+            return alike[0].name if alike else None
+    sized = [own for own in profiles if own.partition(".")[0] == name.partition(".")[0].lower()]
+    return nearest(name, sized) or nearest(name, profiles)
+
+
+def _placed(wanted: Sequence[MigProfile], occupied: int) -> bool:
+    """Whether all find a place beside the memory slices that are taken, a bit each."""
+    if not wanted:
+        return True
+    first, rest = wanted[0], wanted[1:]
+    places = (((1 << first.memory) - 1) << start for start in first.starts)
+    return any(_placed(rest, occupied | place) for place in places if not occupied & place)
+
+
+def most(profiles: Mapping[str, MigProfile], counts: Mapping[str, int], name: str) -> int:
+    """The most instances of a profile that fit on one GPU beside those of the others; -1 when not even these do."""
+    count = -1
+    while fits(profiles, {**counts, name: count + 1}):
+        count += 1
+    return count
 
 
 def _plain(profile: str) -> str:

@@ -105,21 +105,19 @@ def _seen(installed: Quantity) -> Quantity:
 
 def unshared(pool: Pool) -> dict[str, int]:
     """The resources that a node of the pool would offer without replicas of them: units by name."""
-    gpus, sharing = machine(pool).gpus, pool.sharing
+    gpus, cut = machine(pool).gpus, pool.plan and pool.plan.mig
     if gpus == 0:
         return {}
-    if sharing == "none" or sharing.mig is None:
+    if cut is None:
         return {GPU: gpus}
-    if sharing.mig.strategy == "single":
-        return {GPU: gpus * sum(sharing.mig.profiles.values())}
-    return {mig.resource(profile): gpus * count for profile, count in sorted(sharing.mig.profiles.items())}
+    if cut.strategy == "single":
+        return {GPU: gpus * sum(cut.profiles.values())}
+    return {mig.resource(profile): gpus * count for profile, count in sorted(cut.profiles.items())}
 
 
 def replicas(pool: Pool) -> int:
     """How many containers may share one GPU, or one instance of it; 1 without sharing."""
-    if pool.sharing == "none":
-        return 1
-    shared = pool.sharing.time_slicing or pool.sharing.mps
+    shared = pool.plan and (pool.plan.time_slicing or pool.plan.mps)
     return 1 if shared is None else shared.replicas
 
 
@@ -141,10 +139,13 @@ def gpu_resource(pool: Pool, profile: str | None = None) -> str | None:
     None where there is none: a pool without GPUs, or one that offers several and no profile says which.
     """
     offered = gpu_resources(pool)
-    if profile is not None and pool.sharing != "none" and pool.sharing.mig and pool.sharing.mig.strategy == "mixed":
-        names = {mig.resource(profile), f"{mig.resource(profile)}{SHARED}"}
-        return next((name for name in offered if name in names), None)
-    return next(iter(offered)) if len(offered) == 1 else None
+    if profile is None:
+        return next(iter(offered)) if len(offered) == 1 else None
+    cut = pool.plan and pool.plan.mig
+    if cut is None or profile not in cut.profiles:
+        return None
+    name = GPU if cut.strategy == "single" else mig.resource(profile)
+    return name if replicas(pool) == 1 else f"{name}{SHARED}"
 
 
 def capacity(pool: Pool) -> dict[str, Quantity]:

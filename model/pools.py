@@ -13,7 +13,7 @@ from .base import Declared, Listed, Mapped, Plain, PlainOrMapped, one_of
 from .fabric import FabricChoice, Nics
 from .problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest
 from .quantities import Cpu, Memory
-from .sharing import Sharing
+from .sharing import Sharing, SharingPlan
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -145,6 +145,16 @@ class Pool(Declared):
     """Pods per node that the kubelet allows, 1 to 2500."""
     reserved: Reserved | None = None
     """What the kubelet keeps back, if not by the usual formula."""
+
+    @property
+    def plan(self) -> SharingPlan | None:
+        """How its GPUs are shared; None for whole ones.
+
+        Raises:
+            Unanswerable: It could not be read.
+        """
+        sharing = known(self.sharing)
+        return None if isinstance(sharing, str) else sharing
 
     @property
     def fewest(self) -> int:

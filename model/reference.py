@@ -37,7 +37,16 @@ def _catalogue() -> str:
         )
         for server in catalog.servers().values()
     ]
-    gpus = [(f"`{gpu.name}`", gpu.memory, f"`{gpu.product}`") for gpu in catalog.gpus().values()]
+    gpus = [
+        (
+            f"`{gpu.name}`",
+            gpu.memory,
+            ".".join(map(str, gpu.compute)),
+            ", ".join(f"`{profile}`" for profile in gpu.mig) or "none",
+            f"`{gpu.product}`",
+        )
+        for gpu in catalog.gpus().values()
+    ]
     images = [
         (f"`{image.name}`", image.title, ", ".join(image.brings) or "nothing") for image in catalog.images().values()
     ]
@@ -52,7 +61,7 @@ def _catalogue() -> str:
             "Sources of these facts stand beside them in `catalog/`.",
             "",
             *_table(("server", "GPUs", "cores", "memory installed"), servers),
-            *_table(("GPU", "memory", "label `nvidia.com/gpu.product`"), gpus),
+            *_table(("GPU", "memory", "compute capability", "MIG profiles", "label `nvidia.com/gpu.product`"), gpus),
             *_table(("image", "what it is", "brings"), images),
             *_table(("product", "version", "source"), products),
         ]

@@ -1,6 +1,7 @@
 """The catalogue: every fact is typed, plausible and has a source."""
 
 import re
+from decimal import Decimal
 
 import pytest
 
@@ -28,9 +29,25 @@ def test_every_fact_has_a_source(name: str):
 @pytest.mark.parametrize("gpu", reader.gpus().values(), ids=lambda gpu: gpu.name)
 def test_gpus_are_named_as_feature_discovery_labels_them(gpu: reader.Gpu):
     assert names.LABEL_VALUE.fault(gpu.product) is None
-    assert gpu.product.startswith("NVIDIA-")
-    assert Quantity.parse(gpu.memory) >= Quantity.parse("16G")
-    assert gpu.memory.removesuffix("G") in gpu.name
+    assert re.match(r"NVIDIA-|Tesla-", gpu.product)
+    assert re.fullmatch(r"[0-9]+Mi", gpu.memory)
+    assert (7, 0) <= gpu.compute <= (12, 1)
+    if said := re.search(r"([0-9]+)gb$", gpu.name):
+        ratio = Quantity.parse(gpu.memory).value / (int(said[1]) * 1024**3)
+        assert Decimal("0.98") < ratio < Decimal("1.03"), "makers' gigabytes are near 2^30 bytes"
+
+
+@pytest.mark.parametrize("gpu", [gpu for gpu in reader.gpus().values() if gpu.mig], ids=lambda gpu: gpu.name)
+def test_mig_profiles_say_in_their_names_what_they_take(gpu: reader.Gpu):
+    whole = max(profile.memory for profile in gpu.mig.values())
+    for profile in gpu.mig.values():
+        said = re.fullmatch(r"([1-7])g\.([0-9]+)gb(\+me)?", profile.name)
+        assert said is not None
+        assert profile.compute == int(said[1])
+        assert profile.media == bool(said[3])
+        part = Quantity.parse(gpu.memory).value / 1024**3 * profile.memory / whole
+        assert abs(int(said[2]) - part) <= max(Decimal(3), part / 20), "gigabytes in names are rounded up"
+        assert all(start + profile.memory <= whole for start in profile.starts)
 
 
 @pytest.mark.parametrize("server", reader.servers().values(), ids=lambda server: server.name)
