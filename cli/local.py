@@ -6,7 +6,7 @@ import yaml
 
 from model import document, operators
 from model.environment import Environment
-from model.nodes import node_offers
+from model.offers import node_offers
 from twin import host, tools
 from twin.cluster import Twin
 from twin.paths import CONTEXT

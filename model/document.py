@@ -8,6 +8,7 @@ from typing import Any
 from . import (
     bottlerocket,
     cluster,
+    features,
     images,
     nodes,
     pools,
@@ -49,6 +50,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         pools.references,
         images.references,
         bottlerocket.references,
+        features.references,
         sharing_rules.references,
         topology.references,
         racks.references,

@@ -6,13 +6,15 @@ rule of its own (https://kubernetes-sigs.github.io/node-feature-discovery/v0.19/
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from . import agents, devices, images
 from .derived import derived
+from .pools import Pool
+from .problems import NOTHING, Problem, Subject, each
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -49,6 +51,19 @@ def workers(env: "Environment") -> tuple[Worker, ...]:
     return tuple(
         Worker(_name(env, pools[0]), tuple(pools), MappingProxyType(dict(given))) for given, pools in groups.items()
     )
+
+
+def references(env: "Environment") -> Iterator[Problem]:
+    """Labels of pools that node feature discovery will write itself."""
+    yield from each(("pools",), env.pools, env, _labels)
+
+
+def _labels(it: Subject[Pool]) -> Iterator[Problem]:
+    implied = labels(it.env, it.name)
+    for key, value in it.value.labels.items():
+        if key in implied:
+            message = f"the nodes get it by node feature discovery, as {implied[key]}: it follows from the pool"
+            yield Problem((*it.at, "labels", key), value, message, "nothing: leave it out", spoils=NOTHING)
 
 
 def _name(env: "Environment", pool: str) -> str:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from catalog import reader as catalog
 
-from . import fabric, mig, racks, topology
+from . import fabric, mig
 from .derived import derived
-from .pools import Pool, Taint
+from .pools import Pool
 from .problems import Problem, Subject, Unanswerable, each, known, lost, readable
 from .quantities import KIBIBYTE, MEBIBYTE, Quantity, written
 
@@ -51,27 +51,6 @@ class Machine:
     architecture: str
     gpu: catalog.Gpu | None
     gpus: int
-
-
-@dataclass(frozen=True)
-class NodeOffer:
-    """A node as the cluster will show it.
-
-    Attributes:
-        name: The node's name.
-        pool: The pool that it belongs to.
-        labels: Its labels.
-        taints: Its taints, effects in Kubernetes' spelling.
-        capacity: What the kubelet reports, as Kubernetes quantities.
-        allocatable: What pods may ask for, as Kubernetes quantities.
-    """
-
-    name: str
-    pool: str
-    labels: Mapping[str, str]
-    taints: tuple[Taint, ...]
-    capacity: Mapping[str, str]
-    allocatable: Mapping[str, str]
 
 
 def machine(pool: Pool) -> Machine:
@@ -262,32 +241,3 @@ def surely_advertised(env: "Environment") -> frozenset[str]:
         with suppress(Unanswerable):
             found.update(gpu_resources(pool))
     return frozenset(found)
-
-
-def node_names(env: "Environment", pool_name: str, count: int) -> list[str]:
-    """Names of the nodes of a pool: those that static racks name, then `<pool>-<number>`."""
-    pool = env.pools[pool_name]
-    named = list(racks.nodes_of(env, pool_name))[:count]
-    width = len(str(max(pool.most - 1, 0)))
-    rest, taken = (f"{pool_name}-{number:0{width}}" for number in range(count)), set(named)
-    return named + [name for name in rest if name not in taken][: count - len(named)]
-
-
-def node_offers(env: "Environment") -> list[NodeOffer]:
-    """The nodes that the pools begin with, in the order of the document."""
-    offers: list[NodeOffer] = []
-    for pool_name, pool in env.pools.items():
-        whole = {name: str(amount) for name, amount in capacity(pool).items()}
-        free = {name: str(amount) for name, amount in allocatable(pool).items()}
-        places = topology.node_labels(env, pool_name, pool.initial)
-        for name, place in zip(node_names(env, pool_name, pool.initial), places, strict=True):
-            labels = {
-                "kubernetes.io/arch": machine(pool).architecture,
-                "kubernetes.io/os": "linux",
-                "kubernetes.io/hostname": name,
-                **pool.labels,
-                **place,
-                POOL_LABEL: pool_name,
-            }
-            offers.append(NodeOffer(name, pool_name, labels, pool.taints, dict(whole), dict(free)))
-    return offers

@@ -20,7 +20,7 @@ from twin.paths import Paths
 if TYPE_CHECKING:
     from lightkube import Client
 
-    from model.nodes import NodeOffer
+    from model.offers import NodeOffer
     from twin.nodes import NodeChanges
     from twin.status import Status
 

@@ -25,7 +25,7 @@ from twin.errors import TwinError
 from twin.stages import NODE_SELECTOR
 
 if TYPE_CHECKING:
-    from model.nodes import NodeOffer
+    from model.offers import NodeOffer
 
 THREADS = 16  # 1,024 nodes in 4.5 s on two cores; more threads gain nothing
 OFFER = "gangline.dev/offer"  # annotation: what was last offered, to know what is ours to take away

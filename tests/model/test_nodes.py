@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from catalog import reader as catalog
-from model import nodes
+from model import nodes, offers
 from model.pools import Pool
 from model.quantities import Quantity
 from tests.model.documents import drop, environment, errors, only, put, warnings
@@ -35,7 +35,7 @@ def test_cores_that_the_kubelet_keeps_back(cores: int, millicores: int):
 
 
 def test_a_server_of_the_catalogue_offers_what_its_system_sees_of_the_memory():
-    offer = next(offer for offer in nodes.node_offers(environment()) if offer.pool == "train")
+    offer = next(offer for offer in offers.node_offers(environment()) if offer.pool == "train")
     assert dict(offer.capacity) == {"cpu": "224", "memory": "2113929216Ki", "pods": "110", "nvidia.com/gpu": "8"}
     assert dict(offer.allocatable) == {
         "cpu": "223370m",
@@ -80,10 +80,10 @@ def test_a_machine_that_is_too_small_for_its_kubelet_is_refused():
 
 
 def test_offers_are_named_and_labelled_in_the_order_of_the_document():
-    offers = nodes.node_offers(environment())
-    assert [offer.name for offer in offers][:4] == ["system-0", "system-1", "system-2", "train-00"]
-    assert len(offers) == 3 + 16 + 2
-    last = next(offer for offer in offers if offer.name == "train-15")
+    found = offers.node_offers(environment())
+    assert [offer.name for offer in found][:4] == ["system-0", "system-1", "system-2", "train-00"]
+    assert len(found) == 3 + 16 + 2
+    last = next(offer for offer in found if offer.name == "train-15")
     assert dict(last.labels) == {
         "kubernetes.io/arch": "amd64",
         "kubernetes.io/os": "linux",
@@ -91,6 +91,7 @@ def test_offers_are_named_and_labelled_in_the_order_of_the_document():
         "team.example.com/tier": "gold",
         "topology.example.com/spine": "train-spine-1",
         "topology.example.com/rack": "train-rack-3",
+        "nvidia.com/device-plugin.config": "whole",
         "gangline.dev/pool": "train",
     }
     assert [(taint.key, taint.value, taint.effect) for taint in last.taints] == [
@@ -99,7 +100,7 @@ def test_offers_are_named_and_labelled_in_the_order_of_the_document():
 
 
 def test_taints_are_in_the_spelling_of_kubernetes():
-    offer = next(offer for offer in nodes.node_offers(environment()) if offer.pool == "serve")
+    offer = next(offer for offer in offers.node_offers(environment()) if offer.pool == "serve")
     assert offer.taints[0].effect == "NoExecute"
 
 
@@ -116,7 +117,7 @@ def test_static_racks_name_the_nodes():
         put("queues.research.queues.vision.deserved", {"gpu": 8}),
         put("queues.production.deserved", {"gpu": 8}),
     )
-    assert nodes.node_names(env, "train", 3) == ["dgx-a", "dgx-b", "train-0"]
+    assert offers.node_names(env, "train", 3) == ["dgx-a", "dgx-b", "train-0"]
 
 
 def test_the_host_of_an_hgx_board_is_assumed_with_a_warning_or_said():

@@ -9,7 +9,20 @@ import jsonschema
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model import agents, devices, document, gangs, images, names, nodes, queues, scheduler_rules, topology, volcano
+from model import (
+    agents,
+    devices,
+    document,
+    gangs,
+    images,
+    names,
+    nodes,
+    offers,
+    queues,
+    scheduler_rules,
+    topology,
+    volcano,
+)
 from model.problems import render
 from model.quantities import Quantity
 from model.schema import json_schema
@@ -33,9 +46,9 @@ def test_generated_documents_have_no_errors(value: dict[str, Any]):
 @given(documents())
 def test_offers_agree_with_their_pools(value: dict[str, Any]):
     env = document.load(value)
-    offers = nodes.node_offers(env)
-    assert len({offer.name for offer in offers}) == len(offers) == sum(pool.initial for pool in env.pools.values())
-    for offer in offers:
+    found = offers.node_offers(env)
+    assert len({offer.name for offer in found}) == len(found) == sum(pool.initial for pool in env.pools.values())
+    for offer in found:
         pool = env.pools[offer.pool]
         assert names.subdomain_fault(offer.name) is None
         assert names.LABEL_VALUE.fault(offer.labels["kubernetes.io/hostname"]) is None
@@ -52,7 +65,7 @@ def test_offers_agree_with_their_pools(value: dict[str, Any]):
 def test_nothing_offers_more_than_all_pools_at_their_largest(value: dict[str, Any]):
     env = document.load(value)
     total: Counter[str] = Counter()
-    for offer in nodes.node_offers(env):
+    for offer in offers.node_offers(env):
         for name, amount in offer.allocatable.items():
             total[name] += Quantity.parse(amount).value  # pyright: ignore[reportArgumentType]
     assert all(amount <= nodes.most_offered(env)[name] for name, amount in total.items())

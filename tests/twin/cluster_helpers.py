@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import psutil
 from lightkube import Client
 
-from model.nodes import NodeOffer
+from model.offers import NodeOffer
 from model.pools import Taint
 from twin.cluster import Twin
 from twin.keeper import ROOT_VARIABLE
