@@ -7,9 +7,11 @@ https://github.com/bottlerocket-os/bottlerocket-core-kit, sources/nvidia-migmana
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from . import nodes
+from catalog import reader as catalog
+
+from . import mig, nodes
 from .pools import Pool
-from .problems import Problem, Subject, each
+from .problems import Problem, Subject, Unanswerable, each
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -57,9 +59,15 @@ def _written(value: object) -> str:
 
 def _model(pool: Pool) -> str:
     """The name that Bottlerocket has for a pool's GPU: `h100.80gb`."""
+    family, *_, memory = _gpu(pool).name.split("-")
+    return f"{family}.{memory}"
+
+
+def _gpu(pool: Pool) -> catalog.Gpu:
     gpu = nodes.machine(pool).gpu
-    parts = gpu.name.split("-") if gpu else [""]
-    return parts[0] if len(parts) == 1 else f"{parts[0]}.{parts[-1]}"
+    if gpu is None or not gpu.mig:  # told by the rules of sharing
+        raise Unanswerable
+    return gpu
 
 
 def references(env: "Environment") -> Iterator[Problem]:
@@ -71,13 +79,20 @@ def _mig(it: Subject[Pool]) -> Iterator[Problem]:
     pool = it.value
     if pool.image != IMAGE or pool.sharing == "none" or pool.sharing.mig is None:
         return
-    at, mig = (*it.at, "sharing", "mig"), pool.sharing.mig
-    if len(mig.profiles) > 1:
-        message = "Bottlerocket cuts all GPUs of a node into instances of one profile, as many as fit"
-        yield Problem((*at, "profiles"), list(mig.profiles), message, "one profile")
-    elif mig.strategy != "single":
-        message = "Bottlerocket calls all instances nvidia.com/gpu"
-        yield Problem((*at, "strategy"), mig.strategy, message, "single", "strategy: single")
+    at, cut = (*it.at, "sharing", "mig"), pool.sharing.mig
     if _model(pool) not in _CUT:
         message = f"Bottlerocket does not cut GPUs of the model {_model(pool)}"
         yield Problem((*it.at, "sharing"), "mig", message, ", ".join(_CUT))
+        return
+    if len(cut.profiles) > 1:
+        message = "Bottlerocket cuts all GPUs of a node into instances of one profile"
+        yield Problem((*at, "profiles"), list(cut.profiles), message, "one profile")
+        return
+    if cut.strategy != "single":
+        message = "Bottlerocket calls all instances nvidia.com/gpu"
+        yield Problem((*at, "strategy"), cut.strategy, message, "single", "strategy: single")
+    ((profile, count),) = cut.profiles.items()
+    most = mig.most(_gpu(pool).mig, {}, profile)
+    if count != most:
+        message = f"Bottlerocket cuts a GPU into as many instances as fit, and of {profile} {most} do"
+        yield Problem((*at, "profiles", profile), count, message, str(most), f"{profile}: {most}")

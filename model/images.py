@@ -146,7 +146,9 @@ def _driver(it: Subject[Pool]) -> Iterator[Problem]:
         message = f"it brings no NVIDIA driver, and the GPU Operator has none for it ({image.title})"
     else:
         message = f"it brings no NVIDIA driver ({image.title}), and with devices.install: plugins nobody else does"
-    fix = "devices: {install: operator}" if image.operator_driver else None
+    fix = "image: prepared, where you installed it yourself"
+    if image.operator_driver and it.env.devices.install == "plugins":
+        fix = f"devices: {{install: operator}}, or {fix}"
     accelerated = f"{image.name}-nvidia"
     if accelerated in catalog.images():
         fix = f"image: {accelerated}"

@@ -74,6 +74,7 @@ def test_nothing_to_set():
     ("plan", "path"),
     [
         ({"profiles": {"1g.10gb": 7}}, "pools.serve.sharing.mig.strategy"),
+        ({"profiles": {"1g.10gb": 4}, "strategy": "single"}, 'pools.serve.sharing.mig.profiles["1g.10gb"]'),
         ({"profiles": {"1g.10gb": 1, "2g.20gb": 3}, "strategy": "mixed"}, "pools.serve.sharing.mig.profiles"),
     ],
 )

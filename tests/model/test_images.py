@@ -51,7 +51,7 @@ def test_an_unknown_image_is_told_with_the_nearest():
 @pytest.mark.parametrize(
     ("name", "mode", "fix"),
     [
-        ("ubuntu", "plugins", "devices: {install: operator}"),
+        ("ubuntu", "plugins", "devices: {install: operator}, or image: prepared, where you installed it yourself"),
         ("al2023", "plugins", "image: al2023-nvidia"),
         ("al2023", "operator", "image: al2023-nvidia"),
         ("bottlerocket", "operator", "image: bottlerocket-nvidia"),
