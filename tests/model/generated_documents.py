@@ -38,6 +38,19 @@ def _pool(draw: st.DrawFn, levels: list[str]) -> dict[str, Any]:
     return pool
 
 
+def _images(pool: dict[str, Any], install: str) -> list[str]:
+    """The images that nodes of a pool may have."""
+    found = ["al2023", "ubuntu"]
+    if "server" in pool or "gpu" in pool["shape"]:
+        # Those that bring the driver, or to which the operator brings it.
+        found = ["al2023-nvidia", "prepared", *(["rhel", "ubuntu"] if install == "operator" else [])]
+        found += ["dgx-os"] if "server" in pool else []
+        kinds = set(pool.get("sharing", ()))
+        found += ["bottlerocket-nvidia"] if kinds <= {"timeSlicing", "mps"} else []
+        found += [] if kinds else ["eks-auto"]
+    return found
+
+
 @st.composite
 def _queue(draw: st.DrawFn, deserved: int, capability: int, depth: int) -> dict[str, Any]:
     queue: dict[str, Any] = {"capability": {"cpu": capability}, "deserved": {"cpu": deserved}}
@@ -65,6 +78,10 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     """A document without errors. Ray clusters ask for no more than one core and GPU, so that they fit anywhere."""
     levels = draw(st.sampled_from([_LEVELS[start:] for start in range(4)]))
     pools = draw(st.dictionaries(_NAME, _pool(levels), min_size=1, max_size=4))
+    install = draw(st.sampled_from(["plugins", "operator"]))
+    for pool in pools.values():
+        if draw(st.booleans()):
+            pool["image"] = draw(st.sampled_from(_images(pool, install)))
     cores = sum(8 * (pool["size"] if isinstance(pool["size"], int) else pool["size"]["max"]) for pool in pools.values())
     names = draw(
         st.lists(_NAME.filter(lambda name: name not in ("root", "default")), unique=True, min_size=1, max_size=3)
@@ -73,6 +90,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     queues = {name: draw(_queue(min(share, cores // 2), max(share, 4) * 2, 3)) for name in names}
     document: dict[str, Any] = {
         "cluster": {"name": "generated", "provider": "existing", "kubernetes": "1.35", "context": "nowhere"},
+        "devices": {"install": install},
         "pools": pools,
         "queues": queues,
         "tenants": {"team": {"namespaces": ["team"], "queues": names}},

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model import agents, devices, images, mig, operators
+from model import agents, devices, document, images, mig, operators
 from tests.model.documents import Change, environment, put
+from tests.model.generated_documents import documents
 
 OPERATOR = put("devices", {"install": "operator"})
 CUT = {"mig": {"profiles": {"1g.10gb": 7}}}
@@ -93,6 +94,7 @@ def test_strategy_is_each_plans_own():
     assert values()["mig"] == {"strategy": ""}
 
 
+@settings(max_examples=20)
 @given(first=st.integers(2, 48), second=st.integers(2, 48))
 def test_files_are_called_after_their_content(first: int, second: int):
     def name(replicas: int) -> str:
@@ -106,6 +108,42 @@ def test_operator_is_told_of_no_pool_that_it_keeps_off():
     env = environment(OPERATOR, put("pools.serve.image", "bottlerocket-nvidia"))
     assert set(operators.plugin_file(env).data) == {"whole"}
     assert set(agents.gpu_pools(env)) - set(images.operator_pools(env)) == {"serve"}
+
+
+@given(documents())
+def test_each_gpu_node_has_one_owner_of_each_part(value: dict[str, Any]):
+    env = document.load(value)
+    ours, theirs = set(images.plugin_pools(env)), set(images.operator_pools(env))
+    pools = set(agents.gpu_pools(env))
+    assert not ours & theirs
+    assert pools - ours - theirs == {pool for pool in pools if images.brings(env, pool, "device-plugin")}
+    assert set(images.exporter_pools(env)) == pools - theirs
+    assert set(images.managed_pools(env)) == ours | theirs
+    told = operators.gpu_operator_values(env)
+    for pool in theirs:
+        labels = images.node_labels(env, pool)
+        for part, switch, owner in (
+            ("driver", "driver", images.driver_owner),
+            ("container-toolkit", "toolkit", images.toolkit_owner),
+        ):
+            kept_away = labels.get(f"nvidia.com/gpu.deploy.{part}") == "false"
+            brought = told[switch]["enabled"] and not kept_away
+            assert brought == (owner(env, pool) == "operator")
+    for pool in pools - theirs:
+        assert not theirs or images.node_labels(env, pool) == {"nvidia.com/gpu.deploy.operands": "false"}
+
+
+@given(documents())
+def test_operator_is_told_of_every_plan_and_taint_of_its_pools(value: dict[str, Any]):
+    env = document.load(value)
+    told, file = operators.gpu_operator_values(env), operators.plugin_file(env)
+    tolerated = {(it["key"], it["effect"]) for it in told["daemonsets"]["tolerations"]}
+    theirs = images.operator_pools(env)
+    assert tolerated == {(taint.key, taint.effect) for pool in theirs for taint in env.pools[pool].taints}
+    for plan in devices.plans(env):
+        assert yaml.safe_load(file.data[plan.labels[devices.CONFIG_LABEL]]) == plan.configuration
+    if theirs:
+        assert told["devicePlugin"]["config"]["default"] in file.data
 
 
 def _nobody_wants_whole_gpus(value: dict[str, Any]) -> None:
