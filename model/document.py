@@ -9,6 +9,7 @@ from . import (
     bottlerocket,
     cluster,
     features,
+    fabric_rules,
     images,
     nodes,
     pools,
@@ -21,6 +22,7 @@ from . import (
     sharing_rules,
     tenants,
     topology,
+    workload,
 )
 from .environment import Environment
 from .problems import DocumentError, Problem, answered, lost, nearest
@@ -38,6 +40,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         pools.values,
         images.values,
         sharing_rules.values,
+        fabric_rules.values,
         topology.values,
         queues.values,
         tenants.values,
@@ -52,6 +55,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         bottlerocket.references,
         features.references,
         sharing_rules.references,
+        fabric_rules.references,
         topology.references,
         racks.references,
         queues.references,
@@ -59,7 +63,15 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         ray.references,
     ),
     # what must agree,
-    (nodes.limits, sharing_rules.limits, queues.limits, tenants.limits, ray.limits),
+    (
+        nodes.limits,
+        sharing_rules.limits,
+        fabric_rules.limits,
+        queues.limits,
+        tenants.limits,
+        ray.limits,
+        workload.limits,
+    ),
     (queues.tree,),
     # and what there is room for.
     (queues.claims, ray.fits),

@@ -21,8 +21,10 @@ Mode = Literal["shared", "sriov", "host"]
 EFA = "vpc.amazonaws.com/efa"
 """The resource of EFA devices (https://github.com/aws/eks-charts, stable/aws-efa-k8s-device-plugin)."""
 SLOTS = 63
-"""Pods of a node that may have RDMA at once, unless said otherwise: more than GPU nodes run, and as many as RoCE has
-room for per port (https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/44)."""
+"""Pods of a node that may have RDMA at once, unless said otherwise: more than 8 GPUs have use for, and as many as
+RoCE has room for per port (https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/44)."""
+PREFIX = "rdma"
+"""What the names of RDMA resources begin with."""
 HUGE_PAGES = "hugepages-2Mi"
 _HUGE_PAGE = 2 * MEBIBYTE
 _EFA_PAGES = 5128
@@ -50,7 +52,7 @@ class Fabric(Declared):
     """How pods get at the NICs: `shared` (all RDMA pods of a node use the same NICs), `sriov` (each gets virtual
     functions of its own) or, on RoCE, `host` (as shared, in the network of the node). `shared` when left out."""
     slots: int | None = None
-    """Pods of a node that may have RDMA at once, where NICs are shared. A ticket, not a share of bandwidth."""
+    """Pods of a node that may have RDMA at once, with `shared`. A ticket, not a share of bandwidth."""
     virtual_functions: int | None = None
     """Virtual functions per NIC, with `sriov`."""
     interfaces: Listed[str] = ()
@@ -59,10 +61,11 @@ class Fabric(Declared):
     """HCAs that NCCL uses, by exact name: `mlx5_0` or with a port `mlx5_0:1`. All that a pod has when left out."""
     storage_hcas: Listed[str] = ()
     """HCAs that NCCL leaves to storage, by exact name. Instead of `hcas`."""
-    network: str | None = None
-    """Network attachment of the pods, as `namespace/name` or `name` (a NetworkAttachmentDefinition of Multus)."""
+    networks: Listed[str] = ()
+    """Networks that pods are attached to, as `namespace/name` or `name` (NetworkAttachmentDefinitions of Multus): with
+    `shared` one per NIC, with `sriov` the one that all virtual functions get. RoCE needs them, InfiniBand does not."""
     socket_interface: str | None = None
-    """Interface, by exact name, over which NCCL's ranks find each other, where it is not the usual one of a pod."""
+    """Interface, by exact name, over which NCCL's ranks find each other. Needed with `host`."""
     traffic_class: int | None = None
     """Traffic class of RoCE packets, 0 to 255, as the switches' QoS wants it."""
     memlock: Literal["unlimited"] | None = None
@@ -122,6 +125,11 @@ def nics(pool: "Pool") -> Ports | None:
     return Ports(catalog.nics()[server.nics.model], server.nics.count) if server.nics else None
 
 
+def own_devices(fabric: Fabric) -> bool:
+    """Whether a pod gets devices of its own, and not a ticket to what all pods of a node use."""
+    return fabric.kind == "efa" or mode(fabric) == "sriov"
+
+
 def resource(fabric: Fabric) -> str | None:
     """The resource that pods ask for to get at the fabric; None where every pod has it.
 
@@ -132,8 +140,13 @@ def resource(fabric: Fabric) -> str | None:
         return None
     if fabric.kind == "efa":
         return EFA
+    return f"{PREFIX}/{rdma_name(fabric)}"
+
+
+def rdma_name(fabric: Fabric) -> str:
+    """The name of an RDMA resource without its prefix: `shared_ib`, `shared_roce`, `host_roce`, `ib`, `roce`."""
     name = "ib" if fabric.kind == "infiniband" else "roce"
-    return f"rdma/{name}" if mode(fabric) == "sriov" else f"rdma/shared_{name}"
+    return name if mode(fabric) == "sriov" else f"{mode(fabric)}_{name}"
 
 
 def resources(pool: "Pool") -> Mapping[str, int]:
@@ -145,17 +158,26 @@ def resources(pool: "Pool") -> Mapping[str, int]:
     name = resource(fabric)
     if name is None:
         return MappingProxyType({})
-    if fabric.kind != "efa" and mode(fabric) != "sriov":
+    if not own_devices(fabric):
         return MappingProxyType({name: slots(fabric)})
-    ports = nics(pool)
+    return MappingProxyType({name: devices(pool)})
+
+
+def devices(pool: "Pool") -> int:
+    """How many devices the nodes of a pool have for pods: EFA devices, or virtual functions."""
+    fabric, ports = of(pool), nics(pool)
     if ports is None:
         raise Unanswerable
-    each = 1 if fabric.kind == "efa" else virtual_functions(fabric)
-    return MappingProxyType({name: ports.count * each})
+    return ports.count * (1 if fabric.kind == "efa" else virtual_functions(fabric))
 
 
 def slots(fabric: Fabric) -> int:
-    """Pods of a node that may have RDMA at once, where NICs are shared."""
+    """Pods of a node that may have RDMA at once, where NICs are shared.
+
+    One in the network of the node: two would want the same ports.
+    """
+    if mode(fabric) == "host":
+        return 1
     declared = known(fabric.slots)
     return SLOTS if declared is None else declared
 
@@ -171,13 +193,21 @@ def huge_pages(pool: "Pool") -> Quantity | None:
     return Quantity.parse(f"{_EFA_PAGES * 2}Mi") if of(pool).kind == "efa" else None
 
 
-def asked(pool: "Pool", devices: int) -> dict[str, Decimal]:
-    """What a pod asks for of the fabric, in base units: RDMA devices or a ticket, and what comes with them."""
+def asked(pool: "Pool", count: int) -> dict[str, Decimal]:
+    """What a pod with that many RDMA devices (or a ticket) asks for in all, in base units."""
     name = resource(of(pool))
-    if name is None or devices == 0:
+    if name is None or count == 0:
         return {}
-    amounts = {name: Decimal(devices)}
+    amounts = {name: Decimal(count)}
     if huge_pages(pool) is not None:
-        pages = -(-_EFA_POD_PAGES * devices // resources(pool)[name])
-        amounts[HUGE_PAGES] = pages * _HUGE_PAGE
+        amounts[HUGE_PAGES] = -(-_EFA_POD_PAGES * count // devices(pool)) * _HUGE_PAGE
     return amounts
+
+
+def node_labels(pool: "Pool") -> dict[str, str]:
+    """What node feature discovery writes on nodes with such NICs, when its labels have the vendor only.
+
+    The network operator selects its nodes by it (https://github.com/Mellanox/network-operator, `nvidia-nics-rules`).
+    """
+    ports = nics(pool)
+    return {f"feature.node.kubernetes.io/pci-{ports.model.vendor}.present": "true"} if ports else {}

@@ -1,6 +1,6 @@
 """What a pod needs for its GPUs to reach each other: the one value that every workload component puts into its pods."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
@@ -9,11 +9,17 @@ from typing import TYPE_CHECKING
 from catalog import reader as catalog
 
 from . import fabric, nodes
+from .problems import Problem, Subject, Unanswerable, each, known
 from .quantities import MEBIBYTE, Quantity, written
 
 if TYPE_CHECKING:
     from .environment import Environment
+    from .ray import RayCluster
 
+ROOT = 0
+POD_INTERFACE = "eth0"
+"""The interface of a pod's own network, whatever else it is attached to
+(https://github.com/k8snetworkplumbingwg/multus-cni, docs/quickstart.md)."""
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 """The annotation by which Multus attaches networks to a pod (https://github.com/k8snetworkplumbingwg/multus-cni)."""
 
@@ -42,19 +48,19 @@ class Patch:
 
 
 def devices(env: "Environment", pool_name: str, gpus: int) -> int:
-    """How many RDMA devices a pod gets by its GPUs: one ticket where NICs are shared, else its share of the node's.
+    """How many RDMA devices a pod gets by its GPUs: one ticket where NICs are shared, else its share of the NICs.
 
     None without GPUs, and none with shared ones: NCCL refuses two ranks on one GPU.
     """
     pool = env.pools[pool_name]
-    offered, whole = fabric.resources(pool), nodes.machine(pool).gpus
-    if not offered or gpus == 0 or whole == 0 or pool.sharing != "none":
+    kind, whole = fabric.of(pool), nodes.machine(pool).gpus
+    if fabric.resource(kind) is None or gpus == 0 or whole == 0 or pool.sharing != "none":
         return 0
-    kind = fabric.of(pool)
-    if kind.kind != "efa" and fabric.mode(kind) != "sriov":
+    if not fabric.own_devices(kind):
         return 1
-    ports = fabric.nics(pool)
-    return max(1, (ports.count if ports else 0) * min(gpus, whole) // whole)
+    if (ports := fabric.nics(pool)) is None:
+        raise Unanswerable
+    return max(1, ports.count * min(gpus, whole) // whole)
 
 
 def resources(env: "Environment", pool_name: str, *, gpus: int, rdma: int | None = None) -> Mapping[str, Decimal]:
@@ -79,14 +85,17 @@ def patch(env: "Environment", pool_name: str, *, gpus: int, memory: Quantity, rd
     if not asked:
         return Patch(shared_memory=half)
     kind = fabric.of(env.pools[pool_name])
-    locked = kind.memlock == "unlimited" or kind.kind == "efa"
+    unlimited = kind.memlock == "unlimited"
+    count = int(asked[fabric.resource(kind) or ""])
+    networks = kind.networks * (count if fabric.own_devices(kind) else 1)
     return Patch(
         resources=amounts,
-        # A non-root process loses the capability when it starts, and then RDMA fails and NCCL falls back to TCP.
-        capabilities=() if locked else ("IPC_LOCK",),
-        user=None if locked else 0,
+        # A process that is not root loses the capability when it starts: then it may lock 8 MiB only, no memory can be
+        # registered for RDMA, and NCCL falls back to TCP (https://github.com/NVIDIA/nvidia-container-toolkit/issues/2037).
+        capabilities=() if unlimited else ("IPC_LOCK",),
+        user=None if unlimited else ROOT,
         shared_memory=half,
-        annotations={NETWORKS: kind.network} if kind.network else {},
+        annotations={NETWORKS: ",".join(networks)} if networks else {},
         environment=environment(kind),
         host_network=fabric.mode(kind) == "host",
     )
@@ -96,7 +105,7 @@ def environment(kind: fabric.Fabric) -> dict[str, str]:
     """Variables of NCCL that follow from a fabric; none where NCCL's own choice is right."""
     found: dict[str, str] = {}
     if net := catalog.fabrics()[kind.kind].net:
-        # Without it, a broken fabric is a slow one: NCCL falls back to TCP and says so only when asked.
+        # Without it a broken fabric is a slow one: NCCL falls back to TCP and says so only when asked.
         found["NCCL_NET"] = net
     if kind.hcas:
         found["NCCL_IB_HCA"] = f"={','.join(kind.hcas)}"
@@ -104,6 +113,33 @@ def environment(kind: fabric.Fabric) -> dict[str, str]:
         found["NCCL_IB_HCA"] = f"^={','.join(kind.storage_hcas)}"
     if kind.socket_interface:
         found["NCCL_SOCKET_IFNAME"] = f"={kind.socket_interface}"
+    elif kind.networks:
+        # Of several interfaces NCCL would take one of a rail, over which other nodes may not be reached.
+        found["NCCL_SOCKET_IFNAME"] = f"={POD_INTERFACE}"
     if kind.traffic_class is not None:
         found["NCCL_IB_TC"] = str(kind.traffic_class)
     return found
+
+
+def limits(env: "Environment") -> Iterator[Problem]:
+    """Workloads that ask for more of a fabric than it has, or for something that it does not mean."""
+    yield from each(("ray", "clusters"), env.ray.clusters, env, _rdma)
+
+
+def _rdma(it: Subject["RayCluster"]) -> Iterator[Problem]:
+    rdma, name, at = known(it.value.workers.rdma), known(it.value.pool), (*it.at, "workers", "rdma")
+    if rdma is None or name not in it.env.pools:
+        return
+    pool = it.env.pools[name]
+    kind, offered = fabric.of(pool), fabric.resources(pool)
+    if rdma < 0:
+        yield Problem(at, rdma, "must not be negative", "0 or more")
+    elif rdma > 0 and not offered:
+        message = f"pool {name} has no RDMA: its fabric is tcp"
+        yield Problem(at, rdma, message, "0", "leave it out", spoils=(at, (*it.at, "pool")))
+    elif rdma > 1 and not fabric.own_devices(kind):
+        message = "where NICs are shared, one is a ticket to all NICs of the node, and more give no more bandwidth"
+        yield Problem(at, rdma, message, "0, 1", "leave it out", severity="warning")
+    elif offered and rdma > (has := max(offered.values())):
+        message = f"a worker asks for {rdma} of {fabric.resource(kind)}, a node of pool {name} offers {has}"
+        yield Problem(at, rdma, message, f"at most {has}")
