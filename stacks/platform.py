@@ -9,6 +9,7 @@ from components.crds.definitions import CustomResourceDefinitions
 from components.devices.agent import NAMESPACE as AGENTS
 from components.devices.gpu_operator import GpuOperator
 from components.devices.node_features import NodeFeatures
+from components.fabric.device_plugins import FabricDevicePlugins
 from components.kubernetes.provider import provider
 from components.ray.cluster import RayCluster
 from components.ray.operator import RayOperator
@@ -17,7 +18,7 @@ from components.scheduling.queues import Queues
 from components.scheduling.volcano import Volcano
 from components.sources import SourceError, Sources
 from components.tenants.tenant import Tenant
-from model import agents, bottlerocket, operators
+from model import agents, bottlerocket, operators, rdma
 from model.environment import Environment
 from model.releases import upstream
 from model.tenants import by_namespace
@@ -66,9 +67,8 @@ class Platform(Component):
         )
 
     def _devices(self) -> None:
-        if not agents.gpu_pools(self._environment):
+        if not agents.gpu_pools(self._environment) and not rdma.plans(self._environment):
             return
-        definitions = self._definitions("node-feature-discovery", "node-feature-definitions")
         namespace = Namespace(
             f"{self._name}-agents-namespace",
             metadata=ObjectMetaArgs(
@@ -78,6 +78,13 @@ class Platform(Component):
             ),
             opts=pulumi.ResourceOptions(parent=self, provider=self._kubernetes),
         )
+        if rdma.plans(self._environment):
+            FabricDevicePlugins(f"{self._name}-fabric", environment=self._environment, opts=self._child(namespace))
+        if agents.gpu_pools(self._environment):
+            self._gpus(namespace)
+
+    def _gpus(self, namespace: Namespace) -> None:
+        definitions = self._definitions("node-feature-discovery", "node-feature-definitions")
         features = NodeFeatures(
             f"{self._name}-node-features",
             environment=self._environment,

@@ -43,6 +43,7 @@ def agent(
     gives_way_as: GpuClient | None = None,
     host_pid: bool | None = None,
     host_ipc: bool | None = None,
+    host_network: bool | None = None,
     opts: pulumi.ResourceOptions | None = None,
 ) -> DaemonSet:
     """Make the DaemonSet of a node agent: on the nodes of these pools, whatever their taints, and on no others.
@@ -60,6 +61,7 @@ def agent(
         gives_way_as: What the MIG manager knows it as, where GPUs are cut and it holds them open.
         host_pid: Whether it sees the processes of the node.
         host_ipc: Whether it shares memory with the processes of the node.
+        host_network: Whether it is in the network of the node.
         opts: Options.
     """
     selector = {"app.kubernetes.io/name": app}
@@ -83,6 +85,7 @@ def agent(
                     automount_service_account_token=service_account is not None,
                     host_pid=host_pid,
                     host_ipc=host_ipc,
+                    host_network=host_network,
                     affinity=on_pools(pools, unless={gives_way_as.deploy: PAUSED} if gives_way_as else None),
                     tolerations=tolerations(environment, pools),
                     init_containers=[init] if init else None,

@@ -6,6 +6,7 @@ from model import fabric, gangs, nodes, workload
 from model.quantities import Quantity
 from tests.model.documents import environment, put
 
+ROCE = {"kind": "roce", "interfaces": ["enp24s0np0", "enp64s0np0"]}
 MEMORY = Quantity.parse("1Ti")
 EFA_SHAPE = {
     "cpu": 192,
@@ -36,7 +37,8 @@ def test_plain_tcp_asks_for_nothing():
     [
         ("infiniband", {"rdma/shared_ib": 63}),
         ({"kind": "infiniband", "slots": 8}, {"rdma/shared_ib": 8}),
-        ({"kind": "roce", "slots": 16}, {"rdma/shared_roce": 16}),
+        (ROCE | {"slots": 16, "networks": ["rails/rail-0"]}, {"rdma/shared_roce": 16}),
+        (ROCE | {"mode": "host", "socketInterface": "bond0"}, {"rdma/host_roce": 1}),
         ({"kind": "infiniband", "mode": "sriov", "virtualFunctions": 8}, {"rdma/ib": 64}),
         ({"kind": "infiniband", "mode": "sriov"}, {"rdma/ib": 8}),
     ],
@@ -100,3 +102,56 @@ def test_hcas_are_named_exactly():
     env = environment(fabric_of(storageHcas=["mlx5_2"]))
     patch = workload.patch(env, "train", gpus=8, memory=MEMORY)
     assert patch.environment["NCCL_IB_HCA"] == "^=mlx5_2"
+
+
+def test_roce_pods_are_attached_to_their_rails_and_meet_on_their_own_network():
+    env = environment(put("pools.train.fabric", ROCE | {"networks": ["rails/rail-0", "rails/rail-1"]}))
+    patch = workload.patch(env, "train", gpus=8, memory=MEMORY)
+    assert patch.annotations == {"k8s.v1.cni.cncf.io/networks": "rails/rail-0,rails/rail-1"}
+    assert patch.environment == {"NCCL_NET": "IB", "NCCL_SOCKET_IFNAME": "=eth0"}
+    assert not patch.host_network
+
+
+def test_a_pod_in_the_network_of_its_node_is_the_only_one_there():
+    env = environment(
+        put("pools.train.fabric", ROCE | {"mode": "host", "socketInterface": "bond0", "trafficClass": 106})
+    )
+    patch = workload.patch(env, "train", gpus=4, memory=MEMORY)
+    assert patch.host_network
+    assert patch.resources == {"rdma/host_roce": Quantity.parse(1)}
+    assert nodes.capacity(env.pools["train"])["rdma/host_roce"] == Quantity.parse(1)
+    assert patch.environment == {"NCCL_NET": "IB", "NCCL_SOCKET_IFNAME": "=bond0", "NCCL_IB_TC": "106"}
+
+
+def test_each_virtual_function_is_attached():
+    env = environment(fabric_of(mode="sriov", networks=["ib"]))
+    patch = workload.patch(env, "train", gpus=2, memory=MEMORY)
+    assert patch.annotations == {"k8s.v1.cni.cncf.io/networks": "ib,ib"}
+    assert patch.resources == {"rdma/ib": Quantity.parse(2)}
+
+
+def test_shared_memory_is_half_of_the_memory():
+    env = environment()
+    assert workload.patch(env, "train", gpus=0, memory=Quantity.parse("32Gi")).shared_memory == Quantity.parse("16Gi")
+    assert workload.patch(env, "train", gpus=0, memory=Quantity.parse("1Mi")).shared_memory == Quantity.parse("1Mi")
+
+
+def test_slices_of_gpus_get_no_rdma_of_themselves():
+    env = environment(fabric_of(), put("pools.train.sharing", {"timeSlicing": {"replicas": 2}}), no_quota_of_whole_gpus)
+    assert workload.devices(env, "train", 1) == 0
+    assert workload.patch(env, "train", gpus=1, memory=MEMORY, rdma=1).resources == {
+        "rdma/shared_ib": Quantity.parse(1)
+    }
+
+
+def no_quota_of_whole_gpus(value):
+    value["queues"] = {"research": {"queues": {"llm": {}}}, "production": {}}
+    value["tenants"]["research"].pop("quota")
+    value["ray"]["clusters"]["tuning"]["workers"]["gpus"] = 1
+
+
+def test_nodes_with_such_nics_are_known_by_their_vendor():
+    assert fabric.node_labels(environment(fabric_of()).pools["train"]) == {
+        "feature.node.kubernetes.io/pci-15b3.present": "true"
+    }
+    assert fabric.node_labels(environment().pools["system"]) == {}

@@ -1,0 +1,1 @@
+"""Node agents that find and advertise RDMA devices."""
