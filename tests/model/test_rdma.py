@@ -92,4 +92,4 @@ def test_the_network_operator_brings_the_plugins_of_connectx():
 def test_a_file_is_the_same_for_the_same_configuration():
     plan = rdma.plans(environment(IB))[0]
     assert json.loads(rdma.text(plan.configuration)) == plan.configuration
-    assert rdma.text(dict(reversed(plan.configuration.items()))) == rdma.text(plan.configuration)
+    assert rdma.text(dict(reversed(list(plan.configuration.items())))) == rdma.text(plan.configuration)
