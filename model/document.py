@@ -8,8 +8,8 @@ from typing import Any
 from . import (
     bottlerocket,
     cluster,
-    features,
     fabric_rules,
+    features,
     images,
     nodes,
     pools,
