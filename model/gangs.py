@@ -84,8 +84,9 @@ def requests(env: "Environment", cluster: "RayCluster") -> tuple[Amounts, Amount
     """
     head, worker = _asked(cluster.head), _asked(cluster.workers)
     if not lost(cluster.workers.gpus) and cluster.workers.gpus:
-        resource = nodes.gpu_resource(env.pools[cluster.pool]) or nodes.GPU
-        worker[resource] = Decimal(cluster.workers.gpus)
+        with suppress(Unanswerable):
+            resource = nodes.gpu_resource(env.pools[cluster.pool], cluster.workers.profile) or nodes.GPU
+            worker[resource] = Decimal(cluster.workers.gpus)
         with suppress(Unanswerable):
             worker |= workload.resources(env, cluster.pool, gpus=cluster.workers.gpus, rdma=known(cluster.workers.rdma))
     return head, worker

@@ -12,10 +12,8 @@ from typing import Any
 from catalog import reader as catalog
 from catalog.reader import MigProfile
 
+from .gpu_requests import MIG
 from .problems import nearest
-
-PREFIX = "nvidia.com/mig-"
-"""How the resources of MIG instances begin under the strategy `mixed`."""
 
 CONFIG_LABEL = "nvidia.com/mig.config"
 """The node label by which the MIG manager finds the layout that a node is to have."""
@@ -29,7 +27,7 @@ def resource(profile: str) -> str:
 
     A `+` is no letter of a resource name, so the device plugin writes a dot: that of `1g.10gb+me` ends with `.me`.
     """
-    return PREFIX + _plain(profile)
+    return MIG + _plain(profile)
 
 
 def layout_name(profiles: Mapping[str, int]) -> str:

@@ -14,6 +14,7 @@ from catalog import reader as catalog
 
 from . import fabric, mig
 from .derived import derived
+from .gpu_requests import GPU, SHARED
 from .pools import Pool
 from .problems import Problem, Subject, Unanswerable, each, known, lost, readable
 from .quantities import KIBIBYTE, MEBIBYTE, Quantity, written
@@ -23,12 +24,6 @@ if TYPE_CHECKING:
 
 POOL_LABEL = "gangline.dev/pool"
 """Every node of a pool carries it, with the pool's name. What must run on a pool selects by it."""
-
-GPU = "nvidia.com/gpu"
-"""The resource of whole GPUs."""
-
-SHARED = ".shared"
-"""What the name of a shared resource ends with."""
 
 _PER_KUBELET, _PER_POD = (255 + 100) * MEBIBYTE, 11 * MEBIBYTE
 _USUAL_PODS = 110
@@ -118,7 +113,7 @@ def gpu_resource(pool: Pool, profile: str | None = None) -> str | None:
     None where there is none: a pool without GPUs, or one that offers several and no profile says which.
     """
     offered = gpu_resources(pool)
-    if profile is None:
+    if known(profile) is None:
         return next(iter(offered)) if len(offered) == 1 else None
     cut = pool.plan and pool.plan.mig
     if cut is None or profile not in cut.profiles:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from . import gangs, names, nodes, queues, tenants, topology
+from . import gangs, gpu_requests, names, nodes, queues, tenants, topology
 from .base import Declared
 from .pools import MOST_GPUS, Count, Size, count_problems, most
-from .problems import NOTHING, Problem, Subject, answered, each, known, nearest
+from .problems import ABSENT, NOTHING, Problem, Subject, answered, each, known, nearest
 from .quantities import Cpu, Memory, Quantity, written
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ class Workers(Declared):
     memory: Memory
     """Memory per worker."""
     gpus: int = 0
-    """GPUs per worker (shared GPUs on a pool that shares them)."""
+    """GPUs per worker: whole ones, or parts on a pool that shares them."""
+    profile: str | None = None
+    """The MIG profile of its GPU, on a pool that is cut into several."""
     rdma: int | None = None
     """RDMA devices per worker, where it is not what follows from its GPUs: one ticket where NICs are shared, else its
     share of the node's. 0 for none."""
@@ -137,7 +139,7 @@ def references(env: "Environment") -> Iterator[Problem]:
 
 def limits(env: "Environment") -> Iterator[Problem]:
     """What a Ray cluster may not have where it is."""
-    yield from each(_CLUSTERS, env.ray.clusters, env, _queue_allowed, _gpus, _pod_fits)
+    yield from each(_CLUSTERS, env.ray.clusters, env, _queue_allowed, _profile, _gpus, _pod_fits)
 
 
 def fits(env: "Environment") -> Iterator[Problem]:
@@ -230,17 +232,40 @@ def _queue_allowed(it: Subject[RayCluster]) -> Iterator[Problem]:
         yield Problem((*it.at, "queue"), path, message, tenants.listed(usable))
 
 
+def _profile(it: Subject[RayCluster]) -> Iterator[Problem]:
+    """Which part of a GPU is meant must be clear."""
+    workers, pool = it.value.workers, it.env.pools[it.value.pool]
+    at, profile, cut = (*it.at, "workers", "profile"), known(workers.profile), pool.plan and pool.plan.mig
+    profiles = list(cut.profiles) if cut else []
+    if profile is None:
+        if workers.gpus > 0 and len(nodes.gpu_resources(pool)) > 1:
+            message = f"pool {it.value.pool} is cut into several profiles, so which one is meant must be said"
+            yield Problem(at, ABSENT, message, ", ".join(profiles), f"profile: {profiles[0]}")
+    elif cut is None:
+        message = f"the GPUs of pool {it.value.pool} are not cut into instances"
+        yield Problem(at, profile, message, "no profile", "leave out profile")
+    elif profile not in profiles:
+        message = f"pool {it.value.pool} has no instances of this profile"
+        yield Problem(at, profile, message, ", ".join(profiles), nearest(profile, profiles))
+    elif workers.gpus == 0:
+        yield Problem(at, profile, "names a part of a GPU, and gpus is 0", "no profile, or gpus: 1", "gpus: 1")
+
+
 def _gpus(it: Subject[RayCluster]) -> Iterator[Problem]:
-    gpus, pool = it.value.workers.gpus, it.value.pool
-    offered, at = nodes.gpu_resources(it.env.pools[pool]), (*it.at, "workers", "gpus")
-    resource, both = nodes.gpu_resource(it.env.pools[pool]), (at, (*it.at, "pool"))
+    workers, name = it.value.workers, it.value.pool
+    pool, gpus, at = it.env.pools[name], workers.gpus, (*it.at, "workers", "gpus")
+    offered, both = nodes.gpu_resources(pool), (at, (*it.at, "pool"))
     if gpus > 0 and not offered:
-        yield Problem(at, gpus, f"pool {pool} has no GPUs", "0", spoils=both)
-    elif gpus > 1 and resource is not None and resource.endswith(nodes.SHARED):
-        message = f"pool {pool} shares its GPUs: two slices may be of the same GPU, so a pod gets one only"
-        yield Problem(at, gpus, message, "0, 1", spoils=both)
-    elif resource is not None and gpus > (has := offered[resource]):
-        message = f"a worker asks for {gpus} of {resource}, a node of pool {pool} offers {has}"
+        yield Problem(at, gpus, f"pool {name} has no GPUs", "0", spoils=both)
+        return
+    resource = nodes.gpu_resource(pool, workers.profile)
+    if resource is None:
+        return
+    cut = pool.plan is not None and pool.plan.mig is not None
+    if why := gpu_requests.fault(resource, gpus, cut=cut):
+        yield Problem(at, gpus, f"pool {name} shares its GPUs: {why}", "0, 1", spoils=both)
+    elif gpus > (has := offered[resource]):
+        message = f"a worker asks for {gpus} of {resource}, a node of pool {name} offers {has}"
         yield Problem(at, gpus, message, f"at most {has}")
 
 

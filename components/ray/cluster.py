@@ -26,7 +26,7 @@ from model.environment import Environment
 from model.nodes import POOL_LABEL
 from model.pools import Size
 from model.ray import RayCluster as Declared
-from model.ray import Within
+from model.ray import Within, Workers
 from model.topology import Level
 from model.workload import Patch
 
@@ -120,12 +120,17 @@ def _spec(environment: Environment, cluster: Declared) -> dict[str, object]:
         "workerGroupSpecs": [
             {
                 "groupName": WORKERS,
-                "rayStartParams": {},
+                "rayStartParams": _start(workers),
                 **_replicas(workers.count),
                 "template": _pod(environment, cluster, _worker(environment, cluster, patch), patch),
             }
         ],
     }
+
+
+def _start(workers: Workers) -> dict[str, str]:
+    # KubeRay knows GPUs by names that end with `gpu` or a MIG profile. Shared ones do not, and Ray would see none.
+    return {"num-gpus": str(workers.gpus)} if workers.gpus else {}
 
 
 def _replicas(count: int | Size) -> dict[str, int]:
@@ -177,9 +182,10 @@ def _head(environment: Environment, cluster: Declared) -> ContainerArgs:
 def _worker(environment: Environment, cluster: Declared, patch: Patch) -> ContainerArgs:
     amounts = {"cpu": str(cluster.workers.cpu), "memory": str(cluster.workers.memory)}
     amounts |= {name: str(amount) for name, amount in patch.resources.items()}
-    resource = nodes.gpu_resource(environment.pools[cluster.pool]) if cluster.workers.gpus else None
+    workers = cluster.workers
+    resource = nodes.gpu_resource(environment.pools[cluster.pool], workers.profile) if workers.gpus else None
     if resource is not None:
-        amounts[resource] = str(cluster.workers.gpus)
+        amounts[resource] = str(workers.gpus)
     return _container("ray-worker", environment, cluster, amounts, env=[] if resource else _NO_GPUS, patch=patch)
 
 

@@ -1,5 +1,7 @@
 """Ray clusters: what they name, where they fit, what their gang is."""
 
+from typing import Any
+
 import pytest
 
 from model import gangs, ray
@@ -43,8 +45,8 @@ def test_a_cluster_runs_on_a_pool_that_is_there():
     [
         (9, "tuning", "offers 8"),
         (-1, "tuning", "must not be negative"),
-        (2, "answers", "a pod gets one only"),
-        (17, "answers", "a pod gets one only"),
+        (2, "answers", "a container gets one only"),
+        (17, "answers", "a container gets one only"),
     ],
 )
 def test_workers_ask_for_gpus_that_a_node_has(gpus: int, pool: str, says: str):
@@ -287,3 +289,91 @@ def test_a_gang_of_a_head_alone_asks_for_no_gpus():
 def test_shared_gpus_are_asked_for_by_their_own_name():
     gang = gangs.ray_gang(environment(), "answers")
     assert gang.min_resources["nvidia.com/gpu.shared"] == Quantity.parse("6")
+
+
+CUT = [
+    put("pools.serve.sharing", {"mig": {"profiles": {"1g.10gb": 2, "2g.20gb": 1, "3g.40gb": 1}}}),
+    drop(("queues", "research", "capability", "nvidia.com/gpu.shared")),
+    put("queues.production.deserved", {"nvidia.com/mig-3g.40gb": 8}),
+    put("queues.production.capability", {"nvidia.com/mig-3g.40gb": 32}),
+]
+ONE_KIND = put("pools.serve.sharing", {"mig": {"profiles": {"1g.10gb": 7}}})
+WORKERS = "ray.clusters.answers.workers"
+
+
+def test_a_worker_names_the_instance_that_it_means():
+    env = environment(*CUT, put(f"{WORKERS}.profile", "3g.40gb"))
+    gang = gangs.ray_gang(env, "answers")
+    assert gang.min_resources["nvidia.com/mig-3g.40gb"] == Quantity.parse("6")
+    assert "nvidia.com/gpu" not in gang.min_resources
+
+
+def test_on_a_pool_of_several_profiles_it_must():
+    path, problem = only(errors(*CUT))
+    assert (path, problem.allowed) == (f"{WORKERS}.profile", "1g.10gb, 2g.20gb, 3g.40gb")
+
+
+def test_instances_of_one_kind_need_no_name():
+    quotas = {"nvidia.com/mig-1g.10gb": 28}
+    change = [
+        ONE_KIND,
+        *CUT[1:2],
+        put("queues.production.deserved", quotas),
+        put("queues.production.capability", quotas),
+    ]
+    gang = gangs.ray_gang(environment(*change), "answers")
+    assert gang.min_resources["nvidia.com/mig-1g.10gb"] == Quantity.parse("6")
+    assert not errors(*change, put(f"{WORKERS}.profile", "1g.10gb"))
+
+
+@pytest.mark.parametrize(
+    ("profile", "meant"), [("1g.10g", "1g.10gb"), ("7g.80gb", "1g.10gb"), ("mig-3g.40gb", "3g.40gb"), ("whole", None)]
+)
+def test_a_profile_that_the_pool_does_not_have(profile: str, meant: str | None):
+    path, problem = only(errors(*CUT, put(f"{WORKERS}.profile", profile)))
+    assert (path, problem.allowed) == (f"{WORKERS}.profile", "1g.10gb, 2g.20gb, 3g.40gb")
+    assert problem.fix == meant or profile == "7g.80gb"
+
+
+@pytest.mark.parametrize(("cluster", "gpus"), [("tuning", 8), ("answers", 1), ("tuning", 0)])
+def test_a_profile_on_a_pool_that_is_not_cut(cluster: str, gpus: int):
+    workers = f"ray.clusters.{cluster}.workers"
+    path, problem = only(errors(put(f"{workers}.profile", "1g.10gb"), put(f"{workers}.gpus", gpus)))
+    assert (path, problem.fix) == (f"{workers}.profile", "leave out profile")
+
+
+def test_a_profile_without_a_gpu():
+    path, problem = only(errors(*CUT, put(f"{WORKERS}.profile", "3g.40gb"), put(f"{WORKERS}.gpus", 0)))
+    assert (path, problem.fix) == (f"{WORKERS}.profile", "gpus: 1")
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        {"mig": {"profiles": {"1g.10gb": 7}}},
+        {"mig": {"profiles": {"1g.10gb": 7}, "strategy": "single"}},
+        {"mig": {"profiles": {"1g.10gb": 7}}, "timeSlicing": {"replicas": 2}},
+        {"mps": {"replicas": 8}},
+        {"timeSlicing": {"replicas": 8}},
+    ],
+)
+def test_a_worker_gets_one_part_of_a_gpu(plan: dict[str, Any]):
+    path, problem = only(
+        errors(*CUT[1:2], put("queues.production", {}), put("pools.serve.sharing", plan), put(f"{WORKERS}.gpus", 2))
+    )
+    assert (path, problem.allowed) == (f"{WORKERS}.gpus", "0, 1")
+    assert "one" in problem.message
+
+
+def test_quotas_name_instances_with_the_nearest():
+    wrong = put("queues.production.capability", {"nvidia.com/mig-3g.40g": 32})
+    path, problem = only(errors(*CUT, put(f"{WORKERS}.profile", "3g.40gb"), wrong))
+    assert path == 'queues.production.capability["nvidia.com/mig-3g.40g"]'
+    assert problem.fix == "nvidia.com/mig-3g.40gb"
+
+
+def test_a_gang_of_instances_that_its_queue_does_not_hold():
+    small = put("queues.production", {"capability": {"nvidia.com/mig-3g.40gb": 5}})
+    path, problem = only(errors(*CUT, put(f"{WORKERS}.profile", "3g.40gb"), small))
+    assert path == f"{WORKERS}.count"
+    assert "needs 6 of nvidia.com/mig-3g.40gb, queue production may use 5" in problem.message
