@@ -110,6 +110,13 @@ def test_head_has_no_replicas_and_runs_no_work(rehearsed: Rehearse) -> None:
     assert head["rayStartParams"]["num-cpus"] == "0"
 
 
+def test_ray_is_told_how_many_gpus_a_worker_has(rehearsed: Rehearse) -> None:
+    group = cluster(rehearsed(lambda _: None))["spec"]["workerGroupSpecs"][0]
+    assert group["rayStartParams"]["num-gpus"] == "8"
+    plain = cluster(rehearsed(change(workers={"count": 4, "cpu": 96, "memory": "1Ti"})))["spec"]["workerGroupSpecs"][0]
+    assert "num-gpus" not in plain["rayStartParams"]
+
+
 def test_priority_reaches_group_and_pods(rehearsed: Rehearse) -> None:
     made = cluster(rehearsed(change(priority="high")))
     assert made["metadata"]["labels"]["ray.io/priority-class-name"] == "high"
