@@ -200,7 +200,7 @@ def _named(it: Configuration, at: Path, entry: Replicated, seen: set[str]) -> It
         yield Problem(at, entry.name, "is there twice", "each resource once")
     elif name not in (makes := [GPU, *_instances()]):
         message = "the plugin makes no such resource: nothing would be shared"
-        allowed = f"{GPU}; with MIG strategy mixed also {mig.PREFIX}<profile>"
+        allowed = f"{GPU}; with MIG strategy mixed also {mig.resource('<profile>')}"
         yield Problem(at, entry.name, message, allowed, nearest(name, makes))
     elif name != GPU and (it.sharing.mps is not None or it.flags.mig_strategy != "mixed"):
         message = "only time slicing under the MIG strategy mixed shares instances: nothing would be shared"

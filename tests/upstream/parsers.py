@@ -14,21 +14,13 @@ class Request:
 
     Attributes:
         parser: Which, by the names of main.go: device-plugin, rdma-shared, nfd-worker, volcano-scheduler, …
-        text: The configuration, as it stands in its file; for helm the values.
-        name: What it is called in the answer; for helm the release.
+        text: The configuration, as it stands in its file.
         environment: Of the program's container, for the device plugin, which prefers it to the file.
-        chart: For helm, the chart's folder.
-        namespace: For helm.
-        kubernetes: For helm, the cluster's release.
     """
 
     parser: str
     text: str
-    name: str = ""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
-    chart: str = ""
-    namespace: str = "default"
-    kubernetes: str = ""
 
 
 @dataclass(frozen=True)

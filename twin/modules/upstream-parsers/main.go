@@ -14,17 +14,12 @@ import (
 // A request names the parser, and carries the text of a configuration and what else decides how it is read.
 type request struct {
 	Parser      string            `json:"parser"`
-	Name        string            `json:"name"`
 	Text        string            `json:"text"`
 	Environment map[string]string `json:"environment"` // of the container: the device plugin prefers it to the file
-	Chart       string            `json:"chart"`       // a chart's folder, for helm; the text are values then
-	Namespace   string            `json:"namespace"`
-	Kubernetes  string            `json:"kubernetes"`
 }
 
 // An answer holds either why the program would refuse the configuration, or what it understands.
 type answer struct {
-	Name  string         `json:"name"`
 	Error string         `json:"error,omitempty"`
 	Value *understanding `json:"value,omitempty"`
 }
@@ -40,7 +35,6 @@ var parsers = map[string]func(request) (*understanding, error){
 	"dcgm-counters":     dcgmCounters,
 	"device-plugin":     devicePlugin,
 	"grafana-dashboard": grafanaDashboard,
-	"helm":              helm,
 	"nfd-worker":        nfdWorker,
 	"rdma-shared":       rdmaShared,
 	"volcano-scheduler": volcanoScheduler,
@@ -72,7 +66,6 @@ func serve() error {
 }
 
 func read(asked request) (found answer) {
-	found.Name = asked.Name
 	parser, known := parsers[asked.Parser]
 	if !known {
 		found.Error = "no such parser: " + asked.Parser
