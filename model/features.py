@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from . import agents, devices, images
+from . import agents, devices, gpu_labels, images
 from .derived import derived
 from .pools import Pool
 from .problems import NOTHING, Problem, Subject, each
@@ -54,15 +54,15 @@ def workers(env: "Environment") -> tuple[Worker, ...]:
 
 
 def references(env: "Environment") -> Iterator[Problem]:
-    """Labels of pools that node feature discovery will write itself."""
+    """Labels of pools that feature discovery will write itself."""
     yield from each(("pools",), env.pools, env, _labels)
 
 
 def _labels(it: Subject[Pool]) -> Iterator[Problem]:
-    implied = labels(it.env, it.name)
+    implied = {**gpu_labels.labels(it.env, it.name), **labels(it.env, it.name)}
     for key, value in it.value.labels.items():
         if key in implied:
-            message = f"the nodes get it by node feature discovery, as {implied[key]}: it follows from the pool"
+            message = f"the nodes get it by feature discovery, as {implied[key]}: it follows from the pool"
             yield Problem((*it.at, "labels", key), value, message, "nothing: leave it out", spoils=NOTHING)
 
 

@@ -27,12 +27,12 @@ def resource(profile: str) -> str:
 
     A `+` is no letter of a resource name, so the device plugin writes a dot: that of `1g.10gb+me` ends with `.me`.
     """
-    return MIG + _plain(profile)
+    return MIG + plain(profile)
 
 
 def layout_name(profiles: Mapping[str, int]) -> str:
     """The name of a layout, fit for a label value: `7x1g.10gb`, `2x1g.10gb-1x3g.40gb`."""
-    return "-".join(f"{count}x{_plain(profile)}" for profile, count in sorted(profiles.items()))
+    return "-".join(f"{count}x{plain(profile)}" for profile, count in sorted(profiles.items()))
 
 
 def layout(profiles: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -94,5 +94,6 @@ def most(profiles: Mapping[str, MigProfile], counts: Mapping[str, int], name: st
     return count
 
 
-def _plain(profile: str) -> str:
+def plain(profile: str) -> str:
+    """A profile's name as resources and labels can hold it: `1g.10gb+me` is `1g.10gb.me` there."""
     return profile.replace("+", ".")

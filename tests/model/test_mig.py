@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog import reader as catalog
@@ -91,6 +91,7 @@ def test_layouts_that_the_hardware_does_not_have(layout: dict[str, int]):
     assert not mig.fits(H100, layout)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(CUTTABLE), st.data())
 def test_what_fits_takes_no_more_than_there_is_and_still_fits_with_less(name: str, data: st.DataObject):
     profiles = catalog.gpus()[name].mig
@@ -106,6 +107,7 @@ def test_what_fits_takes_no_more_than_there_is_and_still_fits_with_less(name: st
         assert mig.most(profiles, drawn, profile) >= drawn[profile]
 
 
+@settings(deadline=None)
 @given(st.sampled_from(CUTTABLE), st.data())
 def test_layouts_are_named_so_that_a_label_can_hold_them(name: str, data: st.DataObject):
     profiles = catalog.gpus()[name].mig

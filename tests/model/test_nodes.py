@@ -14,8 +14,7 @@ from tests.model.nodes_of_real_clusters import REAL_NODES, RESERVED_CPU, RealNod
 
 def _pool(real: RealNode) -> Pool:
     shape = {"cpu": real.cpu, "memory": real.memory, "gpu": {"model": "a100-sxm-80gb", "count": real.gpus}}
-    sharing = {"timeSlicing": {"replicas": real.replicas}} if real.replicas > 1 else "none"
-    return Pool.model_validate({"shape": shape, "size": 1, "maxPods": real.pods, "sharing": sharing})
+    return Pool.model_validate({"shape": shape, "size": 1, "maxPods": real.pods, "sharing": real.sharing})
 
 
 @pytest.mark.parametrize("name", REAL_NODES)
@@ -25,7 +24,7 @@ def test_an_offer_is_what_a_real_node_of_that_shape_shows(name: str):
     whole, free = nodes.capacity(pool), nodes.allocatable(pool)
     assert (str(whole["cpu"]), str(whole["memory"]), str(whole["pods"])) == (real.cpu, real.memory, str(real.pods))
     assert (str(free["cpu"]), str(free["memory"])) == (real.allocatable_cpu, real.allocatable_memory)
-    assert sum(nodes.gpu_resources(pool).values()) == real.advertised
+    assert dict(nodes.gpu_resources(pool)) == real.advertised
 
 
 @pytest.mark.parametrize(("cores", "millicores"), RESERVED_CPU.items())
