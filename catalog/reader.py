@@ -170,6 +170,58 @@ class Image:
 
 
 @dataclass(frozen=True, slots=True)
+class Levels:
+    """Variables of NCCL that hold a distance between a GPU and another device.
+
+    Attributes:
+        names: The variables.
+        words: Distances, the closest first.
+        numbers: What the old numbers from 0 on mean.
+    """
+
+    names: tuple[str, ...]
+    words: tuple[str, ...]
+    numbers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nccl:
+    """The variables of NCCL.
+
+    Attributes:
+        version: The version that was read.
+        source: Where they were read.
+        ranges: Numbers by name, with the lowest and the highest that mean something.
+        switches: Numbers that are 0 or 1.
+        numbers: Other numbers.
+        words: Variables that hold one of some words.
+        lists: Variables that hold a list of prefixes of device names.
+        levels: Variables that hold a distance.
+        algorithms: What NCCL_ALGO may name.
+        protocols: What NCCL_PROTO may name.
+        collectives: What both may be given for.
+        texts: Variables that hold any text.
+        plugins: Prefixes of variables that plugins read.
+        gone: Variables that nothing reads any more, and what there is instead.
+    """
+
+    version: str
+    source: str
+    ranges: Mapping[str, tuple[int, int]]
+    switches: tuple[str, ...]
+    numbers: tuple[str, ...]
+    words: Mapping[str, tuple[str, ...]]
+    lists: tuple[str, ...]
+    levels: Levels
+    algorithms: tuple[str, ...]
+    protocols: tuple[str, ...]
+    collectives: tuple[str, ...]
+    texts: tuple[str, ...]
+    plugins: tuple[str, ...]
+    gone: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Release:
     """An upstream product at an exact version.
 
@@ -238,6 +290,13 @@ def _gpu(name: str, entry: dict[str, Any], geometries: Mapping[str, Any]) -> Gpu
 def nics() -> Mapping[str, Nic]:
     """All NICs by name."""
     return _read("nics.yaml", Nic)
+
+
+@cache
+def nccl() -> Nccl:
+    """The variables of NCCL."""
+    entry: dict[str, Any] = yaml.load((_HERE / "nccl.yaml").read_text("utf-8"), Loader=_Loader)  # noqa: S506
+    return Nccl(**_typed(entry | {"levels": _typed(entry["levels"], {})}, {"levels": Levels}))
 
 
 @cache

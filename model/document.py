@@ -11,6 +11,7 @@ from . import (
     fabric_rules,
     features,
     images,
+    nccl,
     nodes,
     pools,
     queues,
@@ -71,6 +72,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         tenants.limits,
         ray.limits,
         workload.limits,
+        nccl.limits,
     ),
     (queues.tree,),
     # and what there is room for.

@@ -86,8 +86,7 @@ def patch(env: "Environment", pool_name: str, *, gpus: int, memory: Quantity, rd
         return Patch(shared_memory=half)
     kind = fabric.of(env.pools[pool_name])
     unlimited = kind.memlock == "unlimited"
-    count = int(asked[fabric.resource(kind) or ""])
-    networks = kind.networks * (count if fabric.own_devices(kind) else 1)
+    attached = networks(kind, int(asked[fabric.resource(kind) or ""]))
     return Patch(
         resources=amounts,
         # A process that is not root loses the capability when it starts: then it may lock 8 MiB only, no memory can be
@@ -95,10 +94,15 @@ def patch(env: "Environment", pool_name: str, *, gpus: int, memory: Quantity, rd
         capabilities=() if unlimited else ("IPC_LOCK",),
         user=None if unlimited else ROOT,
         shared_memory=half,
-        annotations={NETWORKS: ",".join(networks)} if networks else {},
+        annotations={NETWORKS: ",".join(attached)} if attached else {},
         environment=environment(kind),
         host_network=fabric.mode(kind) == "host",
     )
+
+
+def networks(kind: fabric.Fabric, count: int) -> tuple[str, ...]:
+    """The networks that a pod with that many RDMA devices is attached to: one for each virtual function, or all."""
+    return known(kind.networks) * (count if fabric.own_devices(kind) else 1)
 
 
 def environment(kind: fabric.Fabric) -> dict[str, str]:
@@ -107,17 +111,17 @@ def environment(kind: fabric.Fabric) -> dict[str, str]:
     if net := catalog.fabrics()[kind.kind].net:
         # Without it a broken fabric is a slow one: NCCL falls back to TCP and says so only when asked.
         found["NCCL_NET"] = net
-    if kind.hcas:
-        found["NCCL_IB_HCA"] = f"={','.join(kind.hcas)}"
-    elif kind.storage_hcas:
-        found["NCCL_IB_HCA"] = f"^={','.join(kind.storage_hcas)}"
-    if kind.socket_interface:
-        found["NCCL_SOCKET_IFNAME"] = f"={kind.socket_interface}"
-    elif kind.networks:
+    if hcas := [known(name) for name in known(kind.hcas)]:
+        found["NCCL_IB_HCA"] = f"={','.join(hcas)}"
+    elif others := [known(name) for name in known(kind.storage_hcas)]:
+        found["NCCL_IB_HCA"] = f"^={','.join(others)}"
+    if interface := known(kind.socket_interface):
+        found["NCCL_SOCKET_IFNAME"] = f"={interface}"
+    elif known(kind.networks):
         # Of several interfaces NCCL would take one of a rail, over which other nodes may not be reached.
         found["NCCL_SOCKET_IFNAME"] = f"={POD_INTERFACE}"
-    if kind.traffic_class is not None:
-        found["NCCL_IB_TC"] = str(kind.traffic_class)
+    if (traffic_class := known(kind.traffic_class)) is not None:
+        found["NCCL_IB_TC"] = str(traffic_class)
     return found
 
 
