@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from . import agents, devices, gpu_labels, images
+from . import agents, devices, gpu_labels, images, network_operator
 from .derived import derived
 from .pools import Pool
 from .problems import NOTHING, Problem, Subject, each
@@ -46,7 +46,9 @@ def labels(env: "Environment", pool: str) -> Mapping[str, str]:
 def workers(env: "Environment") -> tuple[Worker, ...]:
     """The workers of all pools with devices to discover, one per distinct set of labels."""
     groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
-    for pool in agents.gpu_pools(env):
+    # The network operator, too, looks for what is discovered.
+    wanted = {*agents.gpu_pools(env), *network_operator.pools(env)}
+    for pool in (name for name in env.pools if name in wanted):
         groups.setdefault(tuple(labels(env, pool).items()), []).append(pool)
     return tuple(
         Worker(_name(env, pools[0]), tuple(pools), MappingProxyType(dict(given))) for given, pools in groups.items()

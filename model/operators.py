@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from . import agents, devices, images, mig
+from . import agents, devices, images, mig, network_operator
 from .derived import derived
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ class File:
 @derived
 def products(env: "Environment") -> tuple[str, ...]:
     """The operators that an environment runs: none in `plugins` mode, or where no pool needs them."""
-    return ("gpu-operator",) if images.operator_pools(env) else ()
+    found = {"gpu-operator": images.operator_pools(env), "network-operator": network_operator.pools(env)}
+    return tuple(product for product, pools in found.items() if pools)
 
 
 @derived

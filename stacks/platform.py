@@ -10,6 +10,7 @@ from components.devices.agent import NAMESPACE as AGENTS
 from components.devices.gpu_operator import GpuOperator
 from components.devices.node_features import NodeFeatures
 from components.fabric.device_plugins import FabricDevicePlugins
+from components.fabric.network_operator import NetworkOperator
 from components.kubernetes.provider import provider
 from components.ray.cluster import RayCluster
 from components.ray.operator import RayOperator
@@ -18,7 +19,7 @@ from components.scheduling.queues import Queues
 from components.scheduling.volcano import Volcano
 from components.sources import SourceError, Sources
 from components.tenants.tenant import Tenant
-from model import agents, bottlerocket, operators, rdma
+from model import bottlerocket, features, operators, rdma
 from model.environment import Environment
 from model.releases import upstream
 from model.tenants import by_namespace
@@ -67,7 +68,7 @@ class Platform(Component):
         )
 
     def _devices(self) -> None:
-        if not agents.gpu_pools(self._environment) and not rdma.plans(self._environment):
+        if not features.workers(self._environment) and not rdma.plans(self._environment):
             return
         namespace = Namespace(
             f"{self._name}-agents-namespace",
@@ -80,12 +81,13 @@ class Platform(Component):
         )
         if rdma.plans(self._environment):
             FabricDevicePlugins(f"{self._name}-fabric", environment=self._environment, opts=self._child(namespace))
-        if agents.gpu_pools(self._environment):
-            self._gpus(namespace)
+        if features.workers(self._environment):
+            self._discovered(namespace)
 
-    def _gpus(self, namespace: Namespace) -> None:
+    def _discovered(self, namespace: Namespace) -> None:
+        """Make what goes by the labels of node feature discovery, and the discovery itself."""
         definitions = self._definitions("node-feature-discovery", "node-feature-definitions")
-        features = NodeFeatures(
+        discovery = NodeFeatures(
             f"{self._name}-node-features",
             environment=self._environment,
             upstream=upstream(self._environment, "node-feature-discovery"),
@@ -93,9 +95,11 @@ class Platform(Component):
         )
         sharing.agents(self._name, self._environment, self._child(namespace))
         if "gpu-operator" in operators.products(self._environment):
-            self._gpu_operator(features)
+            self._gpu_operator(discovery)
+        if "network-operator" in operators.products(self._environment):
+            self._network_operator(discovery)
 
-    def _gpu_operator(self, features: NodeFeatures) -> None:
+    def _gpu_operator(self, discovery: NodeFeatures) -> None:
         # It looks for the labels of node feature discovery: without them it deploys nothing anywhere.
         definitions = self._definitions("gpu-operator", "gpu-operator-definitions")
         GpuOperator(
@@ -103,7 +107,17 @@ class Platform(Component):
             environment=self._environment,
             upstream=upstream(self._environment, "gpu-operator"),
             sources=self._sources,
-            opts=self._child(definitions, features),
+            opts=self._child(definitions, discovery),
+        )
+
+    def _network_operator(self, discovery: NodeFeatures) -> None:
+        definitions = self._definitions("network-operator", "network-operator-definitions")
+        NetworkOperator(
+            f"{self._name}-network-operator",
+            environment=self._environment,
+            upstream=upstream(self._environment, "network-operator"),
+            sources=self._sources,
+            opts=self._child(definitions, discovery),
         )
 
     def _scheduling(self) -> list[pulumi.Resource]:

@@ -46,11 +46,50 @@ def test_policies_pass(rehearsal: Rehearsal) -> None:
         ("platform-gpu-operator-release", "platform-gpu-operator-device-plugin"),
         ("platform-gpu-operator-release", "platform-gpu-operator-mig-manager"),
         ("platform-gpu-operator-ready", "platform-gpu-operator-release"),
+        ("platform-gpu-operator-release", "platform-node-features-master"),
+        ("platform-network-operator-release", "platform-network-operator-definitions-nicclusterpolicies.mellanox.com"),
+        ("platform-network-operator-policy", "platform-network-operator-release"),
     ],
 )
 def test_order(rehearsal: Rehearsal, later: str, earlier: str) -> None:
     assert rehearsal.after(later, earlier)
     assert not rehearsal.after(earlier, later)
+
+
+def test_network_operator_has_its_one_policy(rehearsal: Rehearsal) -> None:
+    (policy,) = rehearsal.of_kind("NicClusterPolicy")
+    assert policy.inputs["metadata"]["name"] == "nic-cluster-policy", "it ignores any other"
+    assert policy.inputs["metadata"]["annotations"] == {"pulumi.com/waitFor": "jsonpath={.status.state}=ready"}
+    assert set(policy.inputs["spec"]) == {"nodeAffinity", "tolerations", "rdmaSharedDevicePlugin"}
+    values = rehearsal.named("platform-network-operator-release").inputs["values"]
+    assert values["nfd"] == {"enabled": False, "deployNodeFeatureRules": True}
+    assert values["upgradeCRDs"] is False
+
+
+def test_policy_is_not_awaited_where_there_may_be_no_node(environment: Environment) -> None:
+    """The operator calls it ready only when an agent runs somewhere."""
+    value = environment.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    value["pools"]["train"]["size"] = {"min": 0, "max": 16}
+    (policy,) = rehearse(document.load(value), stack="lab").of_kind("NicClusterPolicy")
+    assert "annotations" not in policy.inputs["metadata"]
+
+
+def test_node_features_are_discovered_wherever_an_operator_looks_for_them(environment: Environment) -> None:
+    """Also on nodes with RDMA and without GPUs."""
+    value = environment.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    value["pools"]["storage"] = {
+        "shape": {"cpu": 64, "memory": "503Gi", "nics": {"model": "connectx-7", "count": 2}},
+        "fabric": "infiniband",
+        "size": 2,
+    }
+    discovered = {
+        pool
+        for daemon_set in rehearse(document.load(value), stack="lab").of_kind("DaemonSet")
+        for pool in daemon_set.inputs["spec"]["template"]["spec"]["affinity"]["nodeAffinity"][
+            "requiredDuringSchedulingIgnoredDuringExecution"
+        ]["nodeSelectorTerms"][0]["matchExpressions"][0]["values"]
+    }
+    assert discovered == {"train", "serve", "notebooks", "edge", "storage"}
 
 
 def test_release_names_the_files_that_are_there(rehearsal: Rehearsal) -> None:
