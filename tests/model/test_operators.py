@@ -4,12 +4,17 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from model import agents, devices, document, images, mig, operators
 from tests.model.documents import Change, environment, put
 from tests.model.generated_documents import documents
+
+# Documents are large, and the machines that run this are busy.
+_relaxed = settings(
+    deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+)
 
 OPERATOR = put("devices", {"install": "operator"})
 CUT = {"mig": {"profiles": {"1g.10gb": 7}}}
@@ -94,7 +99,7 @@ def test_strategy_is_each_plans_own():
     assert values()["mig"] == {"strategy": ""}
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(first=st.integers(2, 48), second=st.integers(2, 48))
 def test_files_are_called_after_their_content(first: int, second: int):
     def name(replicas: int) -> str:
@@ -110,6 +115,7 @@ def test_operator_is_told_of_no_pool_that_it_keeps_off():
     assert set(agents.gpu_pools(env)) - set(images.operator_pools(env)) == {"serve"}
 
 
+@_relaxed
 @given(documents())
 def test_each_gpu_node_has_one_owner_of_each_part(value: dict[str, Any]):
     env = document.load(value)
@@ -133,6 +139,7 @@ def test_each_gpu_node_has_one_owner_of_each_part(value: dict[str, Any]):
         assert not theirs or images.node_labels(env, pool) == {"nvidia.com/gpu.deploy.operands": "false"}
 
 
+@_relaxed
 @given(documents())
 def test_operator_is_told_of_every_plan_and_taint_of_its_pools(value: dict[str, Any]):
     env = document.load(value)
