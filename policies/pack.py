@@ -1,9 +1,19 @@
 """All rules of the pack, in the order of the reference."""
 
+from policies.gpu_parts import gpu_parts, mps_pods
 from policies.images import image_version
 from policies.privileges import privileged
 from policies.queues import queue_exists, queue_sums
 from policies.rules import PodRule, StackRule
 from policies.workloads import gpu_limits, gpu_queue
 
-RULES: tuple[PodRule | StackRule, ...] = (gpu_limits, gpu_queue, queue_exists, queue_sums, image_version, privileged)
+RULES: tuple[PodRule | StackRule, ...] = (
+    gpu_limits,
+    gpu_parts,
+    mps_pods,
+    gpu_queue,
+    queue_exists,
+    queue_sums,
+    image_version,
+    privileged,
+)

@@ -2,13 +2,14 @@
 
 import re
 
+from model import gpu_requests
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import PodRule, Report, Severity, rule
 
-_GPU = re.compile(r"(nvidia\.com/(gpu|gpu\.shared|mig-.+)|amd\.com/gpu|gpu\.intel\.com/.+)")
-"""Names that device plugins give to GPUs and to parts of them. Source: NVIDIA/k8s-device-plugin,
-internal/rm; ROCm/k8s-device-plugin; intel/intel-device-plugins-for-kubernetes, cmd/gpu_plugin."""
+_OTHERS = re.compile(r"amd\.com/gpu|gpu\.intel\.com/.+")
+"""Names that the device plugins of other makers give to GPUs. Source: ROCm/k8s-device-plugin;
+intel/intel-device-plugins-for-kubernetes, cmd/gpu_plugin."""
 
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
 QUEUE_LABEL = "volcano.sh/queue-name"
@@ -33,11 +34,15 @@ def gpu_limits(pod: Pod, report: Report) -> None:
             _gpu_limits(container["resources"], report)
 
 
+def _is_gpu(resource: str) -> bool:
+    return gpu_requests.is_gpu(resource) or _OTHERS.fullmatch(resource) is not None
+
+
 def _gpu_limits(resources: Field, report: Report) -> None:
     amounts = {}
     for kind in ("requests", "limits"):
         with report.reading():
-            amounts[kind] = {name: field for name, field in resources[kind].members().items() if _GPU.fullmatch(name)}
+            amounts[kind] = {name: field for name, field in resources[kind].members().items() if _is_gpu(name)}
     whole = {}
     for kind, fields in amounts.items():
         for name, field in fields.items():
@@ -119,5 +124,5 @@ def _uses_gpus(pod: Pod, report: Report) -> bool:
     for container in pod.containers:
         for kind in ("limits", "requests"):
             with report.reading():
-                used |= any(_GPU.fullmatch(name) for name in container.at("resources", kind).members())
+                used |= any(_is_gpu(name) for name in container.at("resources", kind).members())
     return used

@@ -46,6 +46,17 @@ BREAKS: dict[str, list[tuple[Resource, str]]] = {
         (pod(initContainers=[gpus(1, requests=2)]), "spec.initContainers[0].resources.requests"),
         (asks(requests={GPU: secret(1)}, limits={GPU: 2}), "requests [secret], but the limit is 2"),
     ],
+    "gpu-parts": [
+        (asks(limits={"nvidia.com/gpu.shared": 2}), 'limits["nvidia.com/gpu.shared"]: asks for 2: two slices may be'),
+        (
+            asks(limits={"nvidia.com/mig-1g.10gb": 2}),
+            'limits["nvidia.com/mig-1g.10gb"]: asks for 2: a process uses one',
+        ),
+        (asks(limits={"nvidia.com/mig-1g.10gb.me.shared": 3}), "two slices may be of the same GPU"),
+        (asks(limits={"nvidia.com/gpu.shared": "1k"}), "asks for 1k"),
+        (asks(limits={"nvidia.com/gpu.shared": secret(2)}), "asks for [secret]"),
+        (ray({QUEUE_LABEL: "a"}, container(resources={"limits": {"nvidia.com/gpu.shared": 8}})), "workerGroupSpecs[0]"),
+    ],
     "gpu-queue": [
         (pod(gpus(8), queue=None), 'metadata.annotations["scheduling.volcano.sh/queue-name"]: names no queue'),
         (pod(gpus(8), queue=""), "names no queue"),
@@ -100,6 +111,13 @@ PASSES: dict[str, list[Resource]] = {
         asks(limits={GPU: 0}),
         pod(container(resources=None)),
     ],
+    "gpu-parts": [
+        asks(limits={"nvidia.com/gpu.shared": 1}),
+        asks(limits={"nvidia.com/mig-7g.80gb": 1}),
+        asks(limits={GPU: 8}),
+        asks(limits={"example.com/thing.shared": 2}),
+        pod(*[container(resources={"limits": {"nvidia.com/gpu.shared": 1}})] * 2),
+    ],
     "gpu-queue": [
         pod(gpus(8)),
         pod(gpus(8), queue=secret("research.llm")),
@@ -129,6 +147,13 @@ UNKNOWNS: dict[str, list[tuple[Resource, str]]] = {
         (asks(limits={GPU: UNKNOWN}), 'spec.containers[0].resources.limits["nvidia.com/gpu"]'),
         (asks(limits=UNKNOWN, requests={GPU: 1}), "spec.containers[0].resources.limits"),
         (asks(limits={GPU: secret(UNKNOWN)}), 'spec.containers[0].resources.limits["nvidia.com/gpu"]'),
+    ],
+    "gpu-parts": [
+        (
+            asks(limits={"nvidia.com/gpu.shared": UNKNOWN}),
+            'spec.containers[0].resources.limits["nvidia.com/gpu.shared"]',
+        ),
+        (asks(limits=UNKNOWN), "spec.containers[0].resources.limits"),
     ],
     "gpu-queue": [
         (pod(gpus(8), queue=UNKNOWN), 'metadata.annotations["scheduling.volcano.sh/queue-name"]'),
@@ -193,7 +218,7 @@ def test_an_unknown_field_stops_an_update(updating: PolicyPack, rule: str, case:
 
 
 def test_every_rule_is_tested_three_ways(pack: PolicyPack) -> None:
-    stack_rules = {"queue-sums", "queue-exists"}  # in test_queues.py
+    stack_rules = {"queue-sums", "queue-exists", "mps-pods"}  # in test_queues.py and test_mps_pods.py
     rules = {policy.name for policy in pack.info().policies} - {"unjudged"} - stack_rules
     assert rules == set(BREAKS) == set(PASSES) == set(UNKNOWNS)
 
