@@ -130,7 +130,7 @@ def _clients(it: Subject[Pool]) -> Iterator[Problem]:
     most = MPS_CLIENTS if recent else MPS_CLIENTS_BEFORE_TURING
     if part.replicas > most:
         why = "" if recent else f", as its compute capability is {_capability(gpu)} and not 7.5 or more"
-        message = f"MPS takes at most {most} on a {gpu.name}{why}"
+        message = f"MPS takes at most {most} on {gpu.name}{why}"
         yield Problem((*it.at, "sharing", "mps", "replicas"), part.replicas, message, f"2 to {most}")
 
 
@@ -142,12 +142,12 @@ def _cut(it: Subject[Pool]) -> Iterator[Problem]:
     (at, cut), gpu = _mig(it), _gpu(it)
     if not gpu.mig:
         able = ", ".join(name for name, other in catalog.gpus().items() if other.mig)
-        yield Problem(at, "mig", f"a {gpu.name} cannot be cut into instances", f"timeSlicing, mps; mig on {able}")
+        yield Problem(at, "mig", f"{gpu.name} cannot be cut into instances", f"timeSlicing, mps; mig on {able}")
         return
     unknown = [name for name in cut.profiles if name not in gpu.mig]
     for name in unknown:
         path, meant = (*at, "profiles", name), mig.meant(gpu.mig, name)
-        message, allowed = f"a {gpu.name} has no such profile", ", ".join(gpu.mig)
+        message, allowed = f"{gpu.name} has no such profile", ", ".join(gpu.mig)
         yield Problem(path, name, message, allowed, meant, spoils=((*at, "profiles"),))
     if not unknown and not mig.fits(gpu.mig, {name: known(count) for name, count in cut.profiles.items()}):
         yield _too_much((*at, "profiles"), gpu, cut)
@@ -167,7 +167,7 @@ def _too_much(at: Path, gpu: catalog.Gpu, cut: Mig) -> Problem:
     room = {name: mig.most(gpu.mig, cut.profiles, name) for name in cut.profiles}
     beside = " beside the others" if len(room) > 1 else ""
     allowed = " or ".join(f"at most {most} of {name}{beside}" for name, most in room.items() if most >= 0)
-    return Problem(at, cut.profiles, f"a {gpu.name} does not hold {told}: {why}", allowed or "fewer instances")
+    return Problem(at, cut.profiles, f"{gpu.name} does not hold {told}: {why}", allowed or "fewer instances")
 
 
 def _memory(it: Subject[Pool]) -> Iterator[Problem]:
@@ -177,7 +177,9 @@ def _memory(it: Subject[Pool]) -> Iterator[Problem]:
     whole = Quantity.parse(gpu.memory).value
     each_gets = whole / part.replicas
     if each_gets < part.floor.value:
-        told = f"each of {part.replicas} gets {readable('memory', each_gets // 2**20 * 2**20)} of a {gpu.name}'s memory"
+        told = (
+            f"each of {part.replicas} gets {readable('memory', each_gets // 2**20 * 2**20)} of the memory of {gpu.name}"
+        )
         most = int(whole // part.floor.value)
         allowed = f"replicas: at most {most}" if most > 1 else "a GPU with more memory"
         at = (*it.at, "sharing", "mps", "replicas")

@@ -79,7 +79,7 @@ def _on_mps_pool(pod: Pod, document: Field) -> bool:
 
     name = pod.spec["nodeSelector"][POOL_LABEL].text()
     sharing = document.at("pools", name, "sharing") if name else absent("sharing")
-    return not isinstance(sharing.value, str) and sharing["mps"].value is not None
+    return not isinstance(sharing.value, str) and bool(sharing["mps"].members())
 
 
 def _mps_container(pod: Pod, container: Field, resource: Resource, report: Report) -> None:
