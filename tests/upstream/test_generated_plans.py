@@ -1,0 +1,94 @@
+"""What nodes offer is what upstream's parsers make of the files that the nodes' agents read, for any valid document."""
+
+import json
+from collections import Counter
+from typing import Any
+
+import yaml
+from hypothesis import HealthCheck, given, settings
+
+from model import device_plugin, devices, document, fabric, nodes, rdma, volcano
+from model.environment import Environment
+from tests.model.generated_documents import documents
+from tests.upstream.parsers import Request, Upstream
+
+
+def _cut(env: Environment, plan: devices.Plan, gpus: int) -> Counter[str]:
+    """The devices that the plugin finds on a node, by the names that it gives them before it shares any.
+
+    Source: https://github.com/NVIDIA/k8s-device-plugin v0.18.0, internal/rm/rm.go.
+    """
+    if plan.layout is None:
+        return Counter({"nvidia.com/gpu": gpus})
+    (group,) = devices.mig_configuration(env)["mig-configs"][plan.layout]
+    found: Counter[str] = Counter()
+    for profile, count in group["mig-devices"].items():
+        single = plan.configuration["flags"]["migStrategy"] == "single"
+        found["nvidia.com/gpu" if single else f"nvidia.com/mig-{profile.replace('+', '.')}"] += count * gpus
+    return found
+
+
+def _offered(found: Counter[str], replicated: dict[str, Any]) -> Counter[str]:
+    """What the kubelet gets to know once the plugin has shared what it understood (internal/rm/device_map.go)."""
+    offered = found.copy()
+    for entry in replicated.get("resources") or ():
+        devices_of_it = offered.pop(entry["name"], 0)
+        offered[entry.get("rename") or entry["name"]] += devices_of_it * entry["replicas"]
+    return +offered
+
+
+@settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+@given(value=documents())
+def test_programs_understand_what_was_meant(upstream: Upstream, value: dict[str, Any]):
+    """Some hundred files of the device plugins and of the scheduler: nothing refused, dropped or warned about."""
+    env = document.load(value)
+    for plan in devices.plans(env):
+        _device_plugin(upstream, env, plan)
+    for plan in rdma.plans(env):
+        _rdma_plugin(upstream, env, plan)
+    _volcano(upstream, env)
+
+
+def _device_plugin(upstream: Upstream, env: Environment, plan: devices.Plan) -> None:
+    assert not list(device_plugin.problems(plan.configuration))
+    answer = upstream.read(Request("device-plugin", yaml.safe_dump(plan.configuration)))
+    assert answer.silent, answer
+    strategies = {"timeSlicing": "time-slicing", "mps": "mps"}
+    assert answer.config["strategy"] == strategies.get(next(iter(plan.configuration.get("sharing", {})), ""), "none")
+    for name in plan.pools:
+        found = _cut(env, plan, nodes.machine(env.pools[name]).gpus)
+        assert _offered(found, answer.config["replicated"]) == nodes.gpu_resources(env.pools[name])
+
+
+def _rdma_plugin(upstream: Upstream, env: Environment, plan: rdma.Plan) -> None:
+    if plan.plugin != "rdma-shared":
+        return
+    answer = upstream.read(Request("rdma-shared", rdma.text(plan.configuration)))
+    assert answer.silent, answer
+    entries = answer.config["configList"]
+    offered = {f"{it['resourcePrefix']}/{it['resourceName']}": it["rdmaHcaMax"] for it in entries}
+    assert all(fabric.resources(env.pools[name]) == offered for name in plan.pools)
+
+
+def _volcano(upstream: Upstream, env: Environment) -> None:
+    configuration = volcano.scheduler_configuration(env)
+    answer = upstream.read(Request("volcano-scheduler", yaml.safe_dump(configuration)))
+    assert answer.silent, answer
+    plugins = [plugin["name"] for tier in answer.config["tiers"] for plugin in tier["plugins"]]
+    assert plugins == [plugin["name"] for tier in configuration["tiers"] for plugin in tier["plugins"]]
+
+
+def test_a_misspelt_key_of_volcano_is_noticed(upstream: Upstream):
+    """Else the test above would pass on anything."""
+    text = json.dumps({"actions": "allocate", "tiers": [{"plugins": [{"name": "gang", "enableJobOrdr": True}]}]})
+    assert upstream.read(Request("volcano-scheduler", text)).ignored == ("tiers[0].plugins[0].enableJobOrdr",)
+
+
+def test_a_misspelt_selector_of_rdma_is_noticed(upstream: Upstream):
+    entry = {"resourceName": "shared_ib", "rdmaHcaMax": 63, "selectors": {"vendors": ["15b3"], "driver": ["mlx5_core"]}}
+    answer = upstream.read(Request("rdma-shared", json.dumps({"configList": [entry]})))
+    assert answer.ignored == ("configList[0].selectors.driver[0]",)
+    answer = upstream.read(Request("rdma-shared", json.dumps({"configList": [{**entry, "resourceName": "a-b"}]})))
+    assert "invalid characters" in answer.error
