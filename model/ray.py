@@ -139,7 +139,7 @@ def references(env: "Environment") -> Iterator[Problem]:
 
 def limits(env: "Environment") -> Iterator[Problem]:
     """What a Ray cluster may not have where it is."""
-    yield from each(_CLUSTERS, env.ray.clusters, env, _queue_allowed, _profile, _gpus, _pod_fits)
+    yield from each(_CLUSTERS, env.ray.clusters, env, _queue_allowed, _profile, _gpus, _rdma, _pod_fits)
 
 
 def fits(env: "Environment") -> Iterator[Problem]:
@@ -267,6 +267,13 @@ def _gpus(it: Subject[RayCluster]) -> Iterator[Problem]:
     elif gpus > (has := offered[resource]):
         message = f"a worker asks for {gpus} of {resource}, a node of pool {name} offers {has}"
         yield Problem(at, gpus, message, f"at most {has}")
+
+
+def _rdma(it: Subject[RayCluster]) -> Iterator[Problem]:
+    pool, rdma = it.env.pools[it.value.pool], known(it.value.workers.rdma)
+    if rdma and pool.plan and pool.plan.mig:
+        message = f"pool {it.value.pool} is cut into instances, which are not for work that spans GPUs"
+        yield Problem((*it.at, "workers", "rdma"), rdma, message, "0, or a pool of whole GPUs")
 
 
 def _pod_fits(it: Subject[RayCluster]) -> Iterator[Problem]:

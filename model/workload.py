@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING
 from catalog import reader as catalog
 
 from . import fabric, nodes
+from .gpu_requests import SHARED_MEMORY
 from .problems import Problem, Subject, Unanswerable, each, known
 from .quantities import MEBIBYTE, Quantity, written
 
 if TYPE_CHECKING:
     from .environment import Environment
+    from .pools import Pool
     from .ray import RayCluster
 
+OWN_MEMORY = "/var/shared-memory"
+"""Where processes share memory in a container that shares its GPU by MPS: its /dev/shm is that of the MPS server."""
 ROOT = 0
 POD_INTERFACE = "eth0"
 """The interface of a pod's own network, whatever else it is attached to
@@ -32,7 +36,8 @@ class Patch:
         resources: Resources that the container asks for beside cpu, memory and GPUs; requests equal limits.
         capabilities: Linux capabilities that the container gets.
         user: The user it must run as; None where any will do.
-        shared_memory: Size of `/dev/shm`; None where the pod must not have one of its own.
+        shared_memory: Size of the memory that its processes share.
+        shared_memory_at: Where that is mounted: `/dev/shm`, or elsewhere where the MPS server's stands there.
         annotations: Annotations of the pod.
         environment: Variables of the container.
         host_network: Whether the pod is in the network of its node.
@@ -42,6 +47,7 @@ class Patch:
     capabilities: tuple[str, ...] = ()
     user: int | None = None
     shared_memory: Quantity | None = None
+    shared_memory_at: str = SHARED_MEMORY
     annotations: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     host_network: bool = False
@@ -76,14 +82,15 @@ def patch(env: "Environment", pool_name: str, *, gpus: int, memory: Quantity, rd
         env: The environment.
         pool_name: The pool it runs on.
         gpus: GPUs that it asks for.
-        memory: Its memory, of which `/dev/shm` may take half, as a tmpfs does by default (tmpfs(5)).
+        memory: Its memory, of which its processes may share half, as a tmpfs has it by default (tmpfs(5)).
         rdma: RDMA devices, where it is not what follows from its GPUs.
     """
     asked = resources(env, pool_name, gpus=gpus, rdma=rdma)
     amounts = {name: Quantity.parse(written(name, amount)) for name, amount in asked.items()}
     half = Quantity.parse(f"{max(1, int(memory.value / 2 // MEBIBYTE))}Mi")
+    place = OWN_MEMORY if gpus and _mps(env.pools[pool_name]) else SHARED_MEMORY
     if not asked:
-        return Patch(shared_memory=half)
+        return Patch(shared_memory=half, shared_memory_at=place)
     kind = fabric.of(env.pools[pool_name])
     unlimited = kind.memlock == "unlimited"
     attached = networks(kind, int(asked[fabric.resource(kind) or ""]))
@@ -94,10 +101,15 @@ def patch(env: "Environment", pool_name: str, *, gpus: int, memory: Quantity, rd
         capabilities=() if unlimited else ("IPC_LOCK",),
         user=None if unlimited else ROOT,
         shared_memory=half,
+        shared_memory_at=place,
         annotations={NETWORKS: ",".join(attached)} if attached else {},
         environment=environment(kind),
         host_network=fabric.mode(kind) == "host",
     )
+
+
+def _mps(pool: "Pool") -> bool:
+    return pool.plan is not None and pool.plan.mps is not None
 
 
 def networks(kind: fabric.Fabric, count: int) -> tuple[str, ...]:

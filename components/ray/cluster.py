@@ -23,6 +23,7 @@ from components.placement import tolerations
 from components.scheduling.known_topology import known_topology
 from model import nodes, ray, topology, workload
 from model.environment import Environment
+from model.gpu_requests import SHARED_MEMORY
 from model.nodes import POOL_LABEL
 from model.pools import Size
 from model.ray import RayCluster as Declared
@@ -33,7 +34,7 @@ from model.workload import Patch
 WORKERS = "workers"
 """Name of the one worker group."""
 
-_SHARED_MEMORY = "shared-mem"
+_VOLUME = "shared-mem"
 # The image says "all", so a container that asked for no GPU would see every GPU of its node.
 _NO_GPUS = [EnvVarArgs(name="NVIDIA_VISIBLE_DEVICES", value="void")]
 
@@ -120,7 +121,7 @@ def _spec(environment: Environment, cluster: Declared) -> dict[str, object]:
         "workerGroupSpecs": [
             {
                 "groupName": WORKERS,
-                "rayStartParams": _start(workers),
+                "rayStartParams": _start(workers, patch),
                 **_replicas(workers.count),
                 "template": _pod(environment, cluster, _worker(environment, cluster, patch), patch),
             }
@@ -128,9 +129,13 @@ def _spec(environment: Environment, cluster: Declared) -> dict[str, object]:
     }
 
 
-def _start(workers: Workers) -> dict[str, str]:
+def _start(workers: Workers, patch: Patch) -> dict[str, str]:
     # KubeRay knows GPUs by names that end with `gpu` or a MIG profile. Shared ones do not, and Ray would see none.
-    return {"num-gpus": str(workers.gpus)} if workers.gpus else {}
+    start = {"num-gpus": str(workers.gpus)} if workers.gpus else {}
+    if patch.shared_memory_at != SHARED_MEMORY:
+        # Otherwise KubeRay mounts a /dev/shm, over that of the MPS server.
+        start["plasma-directory"] = patch.shared_memory_at
+    return start
 
 
 def _replicas(count: int | Size) -> dict[str, int]:
@@ -161,7 +166,7 @@ def _pod(environment: Environment, cluster: Declared, container: ContainerArgs, 
 
 def _shared_memory(patch: Patch) -> VolumeArgs:
     size = str(patch.shared_memory)
-    return VolumeArgs(name=_SHARED_MEMORY, empty_dir=EmptyDirVolumeSourceArgs(medium="Memory", size_limit=size))
+    return VolumeArgs(name=_VOLUME, empty_dir=EmptyDirVolumeSourceArgs(medium="Memory", size_limit=size))
 
 
 def _head(environment: Environment, cluster: Declared) -> ContainerArgs:
@@ -201,7 +206,7 @@ def _container(
 ) -> ContainerArgs:
     patch = patch or Patch()
     variables = {**patch.environment, **cluster.env}
-    shared_memory = VolumeMountArgs(name=_SHARED_MEMORY, mount_path="/dev/shm")  # noqa: S108 -- a mount
+    shared_memory = VolumeMountArgs(name=_VOLUME, mount_path=patch.shared_memory_at)
     return ContainerArgs(
         name=name,
         image=ray.image(environment, cluster),

@@ -107,8 +107,8 @@ def test_what_is_installed_without_a_chart_has_no_source():
         ("volcano", "1.9.0", "1.15.0"),
         ("volcano", "1.14.99", "1.15.0"),
         ("volcano", "1.15.0-alpha.1", "1.15.0"),
-        ("kuberay", "1.3.0", "1.5.0"),
-        ("kuberay", "0.99.0", "1.5.0"),
+        ("kuberay", "1.3.0", "1.6.0"),
+        ("kuberay", "0.99.0", "1.6.0"),
     ],
 )
 def test_a_release_without_what_is_needed_is_refused(product: str, version: str, oldest: str):
@@ -120,7 +120,7 @@ def test_a_release_without_what_is_needed_is_refused(product: str, version: str,
 
 @pytest.mark.parametrize(
     ("product", "version"),
-    [("volcano", "1.15.0"), ("volcano", "1.100.0-rc.1"), ("kuberay", "1.5.0"), ("nvidia-device-plugin", "0.0.1")],
+    [("volcano", "1.15.0"), ("volcano", "1.100.0-rc.1"), ("kuberay", "1.6.0"), ("nvidia-device-plugin", "0.0.1")],
 )
 def test_a_release_with_what_is_needed_will_do(product: str, version: str):
     assert releases.version(environment(put(f"releases.{product}.version", version)), product) == version

@@ -377,3 +377,15 @@ def test_a_gang_of_instances_that_its_queue_does_not_hold():
     path, problem = only(errors(*CUT, put(f"{WORKERS}.profile", "3g.40gb"), small))
     assert path == f"{WORKERS}.count"
     assert "needs 6 of nvidia.com/mig-3g.40gb, queue production may use 5" in problem.message
+
+
+def test_work_that_spans_nodes_is_not_for_instances():
+    rdma = put(f"{WORKERS}.rdma", 1)
+    fabric = [
+        put("pools.serve.fabric", "infiniband"),
+        put("pools.serve.shape.nics", {"model": "connectx-7", "count": 4}),
+    ]
+    path, problem = only(errors(*CUT, *fabric, put(f"{WORKERS}.profile", "3g.40gb"), rdma))
+    assert path == f"{WORKERS}.rdma"
+    assert "instances" in problem.message
+    assert not errors(*CUT, *fabric, put(f"{WORKERS}.profile", "3g.40gb"), put(f"{WORKERS}.rdma", 0))

@@ -117,6 +117,48 @@ def test_ray_is_told_how_many_gpus_a_worker_has(rehearsed: Rehearse) -> None:
     assert "num-gpus" not in plain["rayStartParams"]
 
 
+def _shared(plan: dict[str, Any], resource: str, **workers: Any) -> Callable[[dict[str, Any]], Any]:
+    """The one Ray cluster on a pool of its own that shares its GPUs."""
+
+    def apply(value: dict[str, Any]) -> None:
+        value["pools"]["parts"] = {"server": "dgx-h100", "size": 4, "sharing": plan}
+        value["queues"]["research"]["capability"][resource] = 8
+        tuning = value["ray"]["clusters"]["tuning"]
+        tuning.pop("within")
+        tuning["pool"] = "parts"
+        tuning["workers"] = {"count": 4, "cpu": 8, "memory": "64Gi", "gpus": 1, **workers}
+
+    return apply
+
+
+def test_a_worker_asks_for_the_part_that_it_names_and_ray_counts_it(rehearsed: Rehearse) -> None:
+    plan = {"mig": {"profiles": {"1g.10gb": 4, "3g.40gb": 1}}, "timeSlicing": {"replicas": 2}}
+    resource = "nvidia.com/mig-3g.40gb.shared"
+    spec = cluster(rehearsed(_shared(plan, resource, profile="3g.40gb")))["spec"]
+    _, worker = containers(spec)
+    assert worker["resources"]["limits"] == {"cpu": "8", "memory": "64Gi", resource: "1"}
+    assert spec["workerGroupSpecs"][0]["rayStartParams"] == {"num-gpus": "1"}
+
+
+def test_under_mps_ray_keeps_its_objects_beside_the_servers_memory(rehearsed: Rehearse) -> None:
+    spec = cluster(rehearsed(_shared({"mps": {"replicas": 8}}, "nvidia.com/gpu.shared")))["spec"]
+    group = spec["workerGroupSpecs"][0]
+    assert group["rayStartParams"] == {"num-gpus": "1", "plasma-directory": "/var/shared-memory"}
+    (mount,) = group["template"]["spec"]["containers"][0]["volumeMounts"]
+    (volume,) = group["template"]["spec"]["volumes"]
+    assert (mount["mountPath"], mount["name"]) == ("/var/shared-memory", volume["name"])
+    assert volume["emptyDir"] == {"medium": "Memory", "sizeLimit": "32768Mi"}
+
+
+def test_elsewhere_it_is_at_its_usual_place(rehearsed: Rehearse) -> None:
+    for plan in ({"timeSlicing": {"replicas": 4}}, {"mps": {"replicas": 8}}):
+        gpus = 0 if "mps" in plan else 1
+        group = cluster(rehearsed(_shared(plan, "nvidia.com/gpu.shared", gpus=gpus)))["spec"]["workerGroupSpecs"][0]
+        assert "plasma-directory" not in group["rayStartParams"]
+        (mount,) = group["template"]["spec"]["containers"][0]["volumeMounts"]
+        assert mount["mountPath"] == "/dev/shm"
+
+
 def test_priority_reaches_group_and_pods(rehearsed: Rehearse) -> None:
     made = cluster(rehearsed(change(priority="high")))
     assert made["metadata"]["labels"]["ray.io/priority-class-name"] == "high"
