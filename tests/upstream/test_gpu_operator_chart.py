@@ -13,8 +13,9 @@ from components.crds.source import chart_without_definitions, definitions
 from components.sources import Sources, documents
 from model import document, operators
 from model.environment import Environment
-from model.releases import Upstream
+from model.releases import Upstream as Product
 from tests.upstream import helm
+from tests.upstream.parsers import Request, Upstream
 from twin import tools
 from twin.rehearsal import Rehearsal, rehearse
 
@@ -159,7 +160,7 @@ def test_copy_without_definitions_renders_the_same(rehearsal: Rehearsal, chart: 
     project = tmp_path / "project"
     project.mkdir()
     (project / "chart").symlink_to(chart)
-    upstream = Upstream(
+    product = Product(
         product="gpu-operator",
         version="1.0.0-devel",
         chart="gpu-operator",
@@ -170,10 +171,10 @@ def test_copy_without_definitions_renders_the_same(rehearsal: Rehearsal, chart: 
         without=("node-feature-discovery",),
     )
     sources = Sources(project)
-    assert [each.name for each in definitions(upstream, sources)] == list(upstream.crds)
+    assert [each.name for each in definitions(product, sources)] == list(product.crds)
     values = values_of(rehearsal)
     whole = [each for each in rendered(chart, values) if each["kind"] != "CustomResourceDefinition"]
-    assert rendered(project / chart_without_definitions(upstream, sources), values) == whole
+    assert rendered(project / chart_without_definitions(product, sources), values) == whole
 
 
 def test_mistake_in_a_value_is_found(rehearsal: Rehearsal, chart: Path) -> None:
@@ -205,3 +206,17 @@ def _closed(schema: Any) -> Any:
     if schema.get("x-kubernetes-int-or-string"):
         made.pop("type", None)
     return made
+
+
+def test_agents_own_parsers_read_the_files(upstream: Upstream, rehearsal: Rehearsal) -> None:
+    """Those of the GPU Operator and that of the network operator; none of them says anything against them."""
+    (files,) = [
+        it.inputs["data"] for it in rehearsal.of_kind("ConfigMap") if it.name.endswith("operator-device-plugin")
+    ]
+    (policy,) = rehearsal.of_kind("NicClusterPolicy")
+    texts = [("device-plugin", text) for text in files.values()]
+    texts.append(("rdma-shared", policy.inputs["spec"]["rdmaSharedDevicePlugin"]["config"]))
+    assert len(texts) == 4
+    for parser, text in texts:
+        answer = upstream.read(Request(parser, text))
+        assert answer.silent, answer
