@@ -1,0 +1,13 @@
+"""Variables by which the parts of the twin's cloud tell each other where they are.
+
+They are apart from what imports moto or boto3, which takes seconds.
+"""
+
+VARIABLE = "GANGLINE_TWIN_AWS"
+"""Address of the twin's cloud: set by the twin only, and what the provider works on."""
+
+ENDPOINT, AUTHORITY = "GANGLINE_TWIN_ENDPOINT", "GANGLINE_TWIN_AUTHORITY"
+"""End point of the twin's API server, and the file of its authority, for the clusters of EKS."""
+
+KUBECONFIG = "GANGLINE_TWIN_KUBECONFIG"
+"""The twin's kubeconfig, for `aws eks get-token`."""
