@@ -1,0 +1,65 @@
+"""The environment of a program on the twin's cloud, and the tokens of its clusters."""
+
+import base64
+import json
+import os
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import yaml
+
+from twin.aws import names, running, token
+from twin.aws.moto_gaps import clusters
+
+
+def test_the_stand_ins_come_before_an_official_provider(tmp_path: Path) -> None:
+    given = running.variables(5600, tmp_path / "kubeconfig", {"PATH": "/usr/local/bin"})
+    assert given["PATH"].split(os.pathsep) == [str(running.STAND_INS), "/usr/local/bin"]
+    assert given[names.VARIABLE] == given["AWS_ENDPOINT_URL"] == "http://127.0.0.1:5600"
+    assert {path.name for path in running.STAND_INS.iterdir()} == {"aws", "pulumi-resource-aws"}
+
+
+def test_the_cloud_is_a_process_of_the_keeper(tmp_path: Path) -> None:
+    made = running.program(5600, "https://127.0.0.1:6443", tmp_path / "ca.crt")
+    assert made.arguments == ("-m", "twin.aws.server", "5600")
+    assert made.environment[names.ENDPOINT] == "https://127.0.0.1:6443"
+
+
+def test_a_cluster_has_the_twins_end_point_and_authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = SimpleNamespace(endpoint="https://moto", certificate_authority={"data": "moto"})
+    clusters._connect(cluster)
+    assert cluster.endpoint == "https://moto"
+    (tmp_path / "ca.crt").write_text("the authority")
+    monkeypatch.setenv(names.ENDPOINT, "https://127.0.0.1:6443")
+    monkeypatch.setenv(names.AUTHORITY, str(tmp_path / "ca.crt"))
+    clusters._connect(cluster)
+    assert cluster.endpoint == "https://127.0.0.1:6443"
+    assert base64.b64decode(cluster.certificate_authority["data"]) == b"the authority"
+
+
+def call(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {"PATH": os.environ["PATH"], **variables}
+    return subprocess.run(
+        [running.STAND_INS / "aws", *words], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_token_is_the_twins_certificate(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("the key")
+    data = base64.b64encode(b"the certificate").decode()
+    user = {"client-certificate-data": data, "client-key": str(tmp_path / "key")}
+    (tmp_path / "kubeconfig").write_text(yaml.safe_dump({"users": [{"name": "twin", "user": user}]}))
+    words = ("--region", "us-east-2", "eks", "get-token", "--cluster-name", "atlas", "--output", "json")
+    answer = call(*words, **{names.KUBECONFIG: str(tmp_path / "kubeconfig")})
+    assert answer.returncode == 0, answer.stderr
+    told = json.loads(answer.stdout)
+    assert told["apiVersion"] == token.LATEST
+    assert told["status"] == {"clientCertificateData": "the certificate", "clientKeyData": "the key"}
+
+
+def test_nothing_else_is_answered() -> None:
+    assert "knows `eks get-token` only" in call("s3", "ls").stderr
+    assert "no twin asked for it" in call("eks", "get-token", "--cluster-name", "atlas").stderr
+    assert token.KUBECONFIG == names.KUBECONFIG
