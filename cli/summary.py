@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from twin.cluster import Twin
 
 Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
-RESOURCES = (nodes.GPU, "cpu", "memory")
+BASIC = ("cpu", "memory")
 UNITS = (("Ti", 40), ("Gi", 30), ("Mi", 20))
 
 
@@ -83,14 +83,20 @@ def _pools(environment: Environment, found: Sequence[NodeModel]) -> Table:
 
 
 def _queues(environment: Environment, client: Client) -> Table:
-    grid = table("queue", "state", "GPUs used/deserved", "cpu used/deserved", "memory used/deserved")
+    resources = [*sorted(nodes.advertised(environment)), *BASIC]
+    grid = table("queue", "state", *(f"{called(resource)} used/deserved" for resource in resources))
     live = {queue.metadata.name: queue for queue in client.list(Queue) if queue.metadata}
     for node in queues.flatten(environment):
         status = (live[node.path].get("status") or {}) if node.path in live else {}
         deserved, used = queues.resolved(node.queue.deserved), status.get("allocated") or {}
-        amounts = [_of(resource, used.get(resource, "0"), deserved.get(resource)) for resource in RESOURCES]
+        amounts = [_of(resource, used.get(resource, "0"), deserved.get(resource)) for resource in resources]
         grid.add_row(node.path, status.get("state", "missing"), *amounts)
     return grid
+
+
+def called(resource: str) -> str:
+    """The name of a resource as the head of a column: `GPUs`, `gpu.shared`, `mig-1g.10gb`, `cpu`."""
+    return "GPUs" if resource == nodes.GPU else resource.removeprefix("nvidia.com/")
 
 
 def _of(resource: str, used: str, deserved: Quantity | None) -> str:
