@@ -143,6 +143,13 @@ class Configuration(Declared):
     imex: Imex = Imex()
 
 
+def recognised(value: Mapping[str, Any]) -> bool:
+    """Whether a value is meant to be such a file: it has the version, and a key that may be or is often put there."""
+    return value.get("version") == "v1" and any(
+        key in value for key in (*_keys(Configuration)[1:], *Configuration.misplaced)
+    )
+
+
 def problems(configuration: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with a configuration of the device plugin; paths begin at its root.
 

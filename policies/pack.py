@@ -2,6 +2,7 @@
 
 from policies.gpu_parts import gpu_parts, mps_pods
 from policies.images import image_version
+from policies.plugin_files import plugin_files
 from policies.privileges import privileged
 from policies.queues import queue_exists, queue_sums
 from policies.rules import PodRule, StackRule
@@ -11,6 +12,7 @@ RULES: tuple[PodRule | StackRule, ...] = (
     gpu_limits,
     gpu_parts,
     mps_pods,
+    plugin_files,
     gpu_queue,
     queue_exists,
     queue_sums,
