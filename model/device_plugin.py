@@ -17,7 +17,7 @@ from catalog import reader as catalog
 from . import mig
 from .base import Declared, Listed
 from .nodes import GPU
-from .problems import Path, Problem, answered, known, lost, nearest
+from .problems import ABSENT, Path, Problem, answered, known, lost, nearest
 from .shapes import Reading
 from .sharing_rules import MPS_CLIENTS
 
@@ -186,7 +186,8 @@ def _combination(it: Configuration) -> Iterator[Problem]:
 def _roots(it: Configuration) -> Iterator[Problem]:
     if it.sharing.mps is not None and not it.flags.mps_root:
         message = "MPS needs the folder that its daemon shares with containers, else the plugin ends"
-        yield Problem(("flags", "mpsRoot"), it.flags.mps_root, message, "a path", "mpsRoot: /run/nvidia/mps")
+        value = ABSENT if it.flags.mps_root is None else it.flags.mps_root
+        yield Problem(("flags", "mpsRoot"), value, message, "a path", "mpsRoot: /run/nvidia/mps")
 
 
 def _resources(it: Configuration) -> Iterator[Problem]:
