@@ -233,6 +233,7 @@ class Release:
         images: Images by role; `{version}` stands for the version that is installed.
         crds: Names of the custom resource definitions that it brings, checked against its source when it is installed.
         without: Charts inside its chart that are switched off, with the definitions that they bring.
+        partial: Whether its source holds more definitions, which are left alone.
         sha256: Checksum of the chart's archive in that repository, where it was published apart from the archive.
         newest_kubernetes: Newest minor of Kubernetes 1 that it is made for, where its makers say so.
         oldest: Oldest version that has what this project relies on; None where nothing newer is needed.
@@ -247,6 +248,7 @@ class Release:
     images: Mapping[str, str] = field(default_factory=dict)
     crds: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    partial: bool = False
     sha256: str | None = None
     newest_kubernetes: int | None = None
     oldest: str | None = None

@@ -1,6 +1,7 @@
 """The twin as the command line uses it: tools, control plane, nodes and the engine's own house, made ready in order."""
 
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -22,8 +23,11 @@ SOURCES = {
     "volcano": "volcano-chart",
     "kuberay": "kuberay-operator",
     "node-feature-discovery": "node-feature-discovery",
+    "prometheus-operator-crds": "prometheus-operator",
 }
 """Upstream charts and manifests by product. The twin keeps them in `.twin/sources/<name>`."""
+VERSIONS = {"prometheus-operator-crds": "0.85.0"}
+"""What the twin's sources hold where that is not the catalogue's release: no newer one is had as a Go module."""
 
 
 def lives_in_twin(environment: Environment) -> bool:
@@ -68,7 +72,10 @@ def borrowed_config(name: str) -> Path:
     value = dict(document.read(environments.file(name)).value)
     value["cluster"] = value["cluster"] | {"context": CONTEXT}
     lent = {product: {"source": f".twin/sources/{source}"} for product, source in SOURCES.items()}
+    for product, version in VERSIONS.items():
+        lent[product]["version"] = version
     value["releases"] = (value.get("releases") or {}) | lent
+    _without_operator(value)
     config = {"pulumi:disable-default-providers": ["kubernetes"], document.KEY: value}
     file = STATE / "stacks" / f"Pulumi.{name}.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -78,6 +85,15 @@ def borrowed_config(name: str) -> Path:
     # `stack init` writes the salt beside the project file, and has no option for another stack file.
     (file.parent / "Pulumi.yaml").write_text("name: gangline\nruntime: python\n")
     return file
+
+
+def _without_operator(value: dict[str, Any]) -> None:
+    """Have the definitions of the Prometheus Operator made: the twin has none that brings them."""
+    monitoring = value.get("monitoring") or {}
+    prometheus = monitoring.get("prometheus") or {}
+    if prometheus != "none":
+        made = {**prometheus, "definitions": "install"}
+        value["monitoring"] = {**monitoring, "prometheus": made}
 
 
 def twin() -> Twin:

@@ -26,6 +26,7 @@ from . import (
     workload,
 )
 from .environment import Environment
+from .monitoring import counters, exporter
 from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
 
@@ -46,6 +47,8 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         queues.values,
         tenants.values,
         ray.values,
+        counters.values,
+        exporter.values,
         releases.values,
     ),
     # what one names of another,

@@ -8,6 +8,7 @@ from pydantic import Field
 from .base import Declared
 from .cluster import Cluster
 from .install import Devices
+from .monitoring.shape import Monitoring
 from .pools import Pool
 from .queues import Queue
 from .ray import Ray
@@ -36,6 +37,8 @@ class Environment(Declared):
     """Teams by name."""
     ray: Ray = Ray()
     """Ray on this cluster."""
+    monitoring: Monitoring = Monitoring()
+    """What is measured on GPU nodes."""
     releases: dict[str, Release] = Field(
         default_factory=dict, json_schema_extra=lambda schema: schema.update(propertyNames={"enum": list(catalogued())})
     )

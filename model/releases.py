@@ -43,6 +43,7 @@ class Upstream:
         crds: Names of the custom resource definitions that it brings.
         sha256: Checksum of the catalogue's chart archive; None where it is unknown or the document names another one.
         without: Charts inside its chart that are switched off, with the definitions that they bring.
+        partial: Whether its source holds more definitions, which are left alone.
     """
 
     product: str
@@ -53,6 +54,7 @@ class Upstream:
     crds: tuple[str, ...]
     sha256: str | None
     without: tuple[str, ...] = ()
+    partial: bool = False
 
 
 def upstream(env: "Environment", product: str) -> Upstream:
@@ -68,6 +70,7 @@ def upstream(env: "Environment", product: str) -> Upstream:
         crds=tuple(known.crds),
         without=tuple(known.without),
         sha256=known.sha256 if (exact, source(env, product)) == (known.version, known.repository) else None,
+        partial=known.partial,
     )
 
 

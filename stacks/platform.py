@@ -24,6 +24,7 @@ from model.environment import Environment
 from model.releases import upstream
 from model.tenants import by_namespace
 from stacks import sharing
+from stacks.monitoring import monitoring
 
 
 @pulumi.type_token("gangline:index:Platform")
@@ -98,6 +99,8 @@ class Platform(Component):
             self._gpu_operator(discovery)
         if "network-operator" in operators.products(self._environment):
             self._network_operator(discovery)
+        adopting = pulumi.ResourceOptions(parent=self, providers=[self._adopting])
+        monitoring(self._name, self._environment, self._sources, self._child(namespace), adopting)
 
     def _gpu_operator(self, discovery: NodeFeatures) -> None:
         # It looks for the labels of node feature discovery: without them it deploys nothing anywhere.

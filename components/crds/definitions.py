@@ -9,6 +9,9 @@ from components.crds.source import KIND, Definition, definitions
 from components.sources import Sources
 from model.releases import Upstream
 
+MANAGER = "gangline"
+"""The field manager of all definitions, and by its annotation the mark of ours."""
+
 
 @pulumi.type_token("gangline:index:CustomResourceDefinitions")
 class CustomResourceDefinitions(Component):
@@ -23,16 +26,31 @@ class CustomResourceDefinitions(Component):
     """Names of the definitions, sorted."""
 
     def __init__(
-        self, name: str, *, upstream: Upstream, sources: Sources, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        upstream: Upstream,
+        sources: Sources,
+        hooks: pulumi.ResourceHookBinding | None = None,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
+        """Make them.
+
+        Args:
+            name: Logical name.
+            upstream: The release.
+            sources: Where it is found.
+            hooks: What to ask before one is made.
+            opts: Options.
+        """
         super().__init__(name, {"product": upstream.product, "version": upstream.version}, opts)
         found = definitions(upstream, sources)
         self.names = [definition.name for definition in found]
         for definition in found:
-            self._definition(name, definition)
+            self._definition(name, definition, hooks)
         self.register_outputs({"names": self.names})
 
-    def _definition(self, name: str, definition: Definition) -> None:
+    def _definition(self, name: str, definition: Definition, hooks: pulumi.ResourceHookBinding | None) -> None:
         body = definition.body or {}
         metadata = body.get("metadata", {})
         # The untyped class registers the same resource type as the typed one, some twenty times faster: these
@@ -49,11 +67,11 @@ class CustomResourceDefinitions(Component):
                     "pulumi.com/waitFor": "condition=Established",
                     # One name for all runs: the engine would invent one each time the definitions are adopted, and all
                     # of them would stay in the object as owners of its fields.
-                    "pulumi.com/patchFieldManager": "gangline",
+                    "pulumi.com/patchFieldManager": MANAGER,
                     # What somebody else owned the server would refuse to change: no upgrade would get through.
                     "pulumi.com/patchForce": "true",
                 },
             ),
             spec=body.get("spec", f"as in {definition.origin}, read at up"),
-            opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
+            opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True, hooks=hooks),
         )

@@ -3,18 +3,22 @@
 import hashlib
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.sources import CHARTS, SourceError, Sources, documents, relative, replacement
+from components.sources import CHARTS, SourceError, Sources, read, relative, replacement
 from model.releases import Upstream, catalogued
 
 KIND = "CustomResourceDefinition"
 
 # Helm's own folder, the one that Volcano's templates read, and the same in charts below and in kustomize folders.
 _FOLDERS = ("crds", "crd/bases")
+# The prometheus-operator-crds chart: one template per definition, in a chart below it.
+_TEMPLATES = "charts/crds/templates"
+# All that it adds to a definition: whether it is wanted (by default it is), and more annotations (by default none).
+_ACTION = re.compile(r"(?m)^ *\{\{-? (if|with|toYaml|end)\b.*\}\}\n?")
 # Volcano's chart: each template is this one line and nothing else (installer/helm/chart/volcano/templates).
 _INCLUSION = re.compile(
     r'\{\{-? *tpl \(\$?\.?\$\.Files\.Get \(printf "crd/%s/(?P<file>[^"/]+)" \(include "crd_version" \.\)\)\) \. *-?\}\}'
@@ -50,11 +54,13 @@ def definitions(upstream: Upstream, sources: Sources) -> list[Definition]:
         return [Definition(name, None, upstream.source) for name in sorted(upstream.crds)]
     found = {
         body["metadata"]["name"]: Definition(body["metadata"]["name"], body, relative(file, sources.project))
-        for file in _files(folder, upstream)
-        for body in documents(file)
-        if body.get("kind") == KIND
+        for file, text in _texts(folder, upstream)
+        # Reading four megabytes of definitions to leave most of them alone takes seconds.
+        if not upstream.partial or any(f"name: {name}" in text for name in upstream.crds)
+        for body in read(text)
+        if body.get("kind") == KIND and (not upstream.partial or body["metadata"]["name"] in upstream.crds)
     }
-    if set(found) != set(upstream.crds) and _is_catalogued(upstream):
+    if set(found) != set(upstream.crds) and (upstream.partial or _is_catalogued(upstream)):
         missing = ", ".join(sorted(set(upstream.crds) - set(found))) or "none"
         unknown = ", ".join(sorted(set(found) - set(upstream.crds))) or "none"
         raise SourceError(
@@ -111,7 +117,17 @@ def chart_without_definitions(upstream: Upstream, sources: Sources) -> str:
 def _files(folder: Path, upstream: Upstream) -> list[Path]:
     inside = sorted(path for path in folder.glob("charts/*") if path.is_dir() and path.name not in upstream.without)
     charts = [folder, *inside]
-    return [file for chart in charts for below in _FOLDERS for file in sorted((chart / below).glob("*.yaml"))]
+    found = [file for chart in charts for below in _FOLDERS for file in sorted((chart / below).glob("*.yaml"))]
+    # Where there is no chart around them, as in the repository of the Prometheus Operator, they may be all there is.
+    return found or ([] if (folder / "Chart.yaml").is_file() else sorted(folder.glob("*.yaml")))
+
+
+def _texts(folder: Path, upstream: Upstream) -> Iterator[tuple[Path, str]]:
+    """The files of definitions, and what stands in them."""
+    for file in _files(folder, upstream):
+        yield file, file.read_text(encoding="utf-8")
+    for file in sorted(folder.glob(f"{_TEMPLATES}/crd-*.yaml")):
+        yield file, _ACTION.sub("", file.read_text(encoding="utf-8"))
 
 
 def _inclusions(upstream: Upstream, folder: Path) -> set[Path]:

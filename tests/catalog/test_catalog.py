@@ -75,7 +75,7 @@ def test_nics_are_known_by_pci_ids(nic: reader.Nic):
 
 @pytest.mark.parametrize("release", reader.releases().values(), ids=lambda release: release.name)
 def test_releases_are_exact(release: reader.Release):
-    assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", release.version)
+    assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+(-[0-9]+\.[0-9]+\.[0-9]+)?", release.version)
     assert re.match(r"(https|oci)://", release.repository) if release.chart else not release.repository
     assert release.chart or release.images
     for image in release.images.values():

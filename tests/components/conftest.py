@@ -51,7 +51,7 @@ def rehearsed(changed: Callable[[Change], Environment]) -> Callable[[Change], Re
 def upstream_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project folder with the sources that the environment `twin` names, as a twin lends them."""
     project = tmp_path_factory.mktemp("project")
-    for name in ("volcano-chart", "kuberay-operator", "node-feature-discovery"):
+    for name in ("volcano-chart", "kuberay-operator", "node-feature-discovery", "prometheus-operator"):
         tools.materialise(name, project / ".twin" / "sources")
     return project
 

@@ -142,7 +142,7 @@ def test_folder_that_is_no_chart_is_refused(tmp_path: Path) -> None:
         chart_without_definitions(thing(), Sources(tmp_path))
 
 
-@pytest.mark.parametrize("product", ["volcano", "kuberay", "node-feature-discovery"])
+@pytest.mark.parametrize("product", ["volcano", "kuberay", "node-feature-discovery", "prometheus-operator-crds"])
 def test_catalogue_names_what_upstream_ships(
     product: str, changed: Callable[[Any], Environment], upstream_sources: Sources
 ) -> None:

@@ -169,3 +169,9 @@ def only(found: dict[str, Problem]) -> tuple[str, Problem]:
     """The one problem there is."""
     assert len(found) == 1, found
     return next(iter(found.items()))
+
+
+def small(**parts: Any) -> dict[str, Any]:
+    """A document of a cluster, one pool and these parts."""
+    cluster = {"name": "atlas", "provider": "existing", "kubernetes": "1.35", "context": "atlas"}
+    return {"cluster": cluster, "pools": {"train": {"server": "dgx-h100", "size": 2}}, **parts}

@@ -109,6 +109,7 @@ AGENTS = {
     "mps-daemon": ("together", "more-together"),
     "mig-manager": ("cut", "cut-and-shared"),
     "fabric-rdma-shared": ("train",),
+    "dcgm-exporter": POOLS[1:],
 }
 
 
@@ -136,6 +137,7 @@ def test_agents_that_hold_gpus_open_give_way_to_the_mig_manager(rehearsed: Rehea
             "nvidia.com/gpu.deploy.gpu-feature-discovery",
             "gpu-feature-discovery",
         ),
+        "platform-dcgm-exporter-mig": ("nvidia.com/gpu.deploy.dcgm-exporter", "nvidia-dcgm-exporter"),
     }
 
 
@@ -261,7 +263,7 @@ def test_node_agents_have_the_least_privilege(shipped: tuple[str, Environment], 
                 assert context == {"privileged": True}
                 continue
             assert "privileged" not in context
-            assert context["readOnlyRootFilesystem"] is True
+            assert context.get("readOnlyRootFilesystem", False) is not agent.startswith("dcgm-exporter")
             allowed = added if "mig" in daemon_set.name or agent != "nvidia-device-plugin" else []
             assert context["capabilities"] == {"drop": ["ALL"]} | ({"add": allowed} if allowed else {})
             # Kubernetes counts SYS_ADMIN as escalation.
@@ -275,6 +277,9 @@ PRIVILEGES: dict[str, tuple[set[str], Any, bool]] = {
     "nvidia-device-plugin": (set(), ["SYS_ADMIN"], False),
     "gpu-feature-discovery": (set(), ["SYS_ADMIN"], False),
     "nvidia-mps-control-daemon": ({"hostPID"}, "privileged", False),
+    "dcgm-exporter-time-slicing": ({"hostPID"}, ["SYS_ADMIN"], True),
+    "dcgm-exporter-mig-time-slicing": ({"hostPID"}, ["SYS_ADMIN"], True),
+    "dcgm-exporter": (set(), ["SYS_ADMIN"], True),
     "nvidia-mig-manager": ({"hostPID", "hostIPC"}, "privileged", True),
     # They find network interfaces of the node and bring them up.
     "rdma-shared-device-plugin": ({"hostNetwork"}, ["NET_ADMIN"], False),

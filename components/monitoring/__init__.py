@@ -1,0 +1,1 @@
+"""The exporter on GPU nodes, and what Prometheus makes of it."""

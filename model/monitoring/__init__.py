@@ -1,0 +1,1 @@
+"""What is measured on GPU nodes, and who reads it."""
