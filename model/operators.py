@@ -13,12 +13,12 @@ import yaml
 
 from . import agents, devices, images, mig, network_operator
 from .derived import derived
+from .monitoring import counters, exporter
+from .monitoring.shape import Dcgm
 
 if TYPE_CHECKING:
     from .environment import Environment
-
-NAMESPACE = "gpu-operator"
-"""Where the operator and all that it deploys runs."""
+    from .pools import Pool
 
 PRODUCTS = ("gpu-operator", "network-operator")
 """The products of the catalogue that only environments with operators run."""
@@ -67,9 +67,17 @@ def mig_file(env: "Environment") -> File | None:
     return _file("mig-manager", {"config.yaml": _yaml(devices.mig_configuration(env))})
 
 
+@derived
+def counters_file(env: "Environment") -> File | None:
+    """The counters of the DCGM exporter; None where the document wants no exporter."""
+    if not isinstance(env.monitoring.dcgm, Dcgm):
+        return None
+    return _file("dcgm-exporter", {"dcgm-metrics.csv": counters.counters_file(env)})
+
+
 def files(env: "Environment") -> tuple[File, ...]:
     """All files that the operator needs."""
-    found = (plugin_file(env), mig_file(env))
+    found = (plugin_file(env), mig_file(env), counters_file(env))
     return tuple(file for file in found if file)
 
 
@@ -109,12 +117,38 @@ def gpu_operator_values(env: "Environment") -> dict[str, Any]:
             "enabled": True,
             "config": {"create": False, "name": plugin.name, "default": _default(plugin)},
         },
+        "dcgmExporter": _exporter(env),
         "gfd": {"enabled": True},
         "migManager": {
             "enabled": True,
             "config": {"create": False, "name": layouts.name if layouts else "", "default": mig.DISABLED},
         },
     }
+
+
+def _exporter(env: "Environment") -> dict[str, Any]:
+    """The exporter's values. It runs once for all nodes, so it is told of every way in which some pool shares its GPUs.
+
+    Prometheus is pointed at it by this project's own ServiceMonitor, so that series have the same labels in both modes.
+    """
+    file = counters_file(env)
+    if file is None:
+        return {"enabled": False}
+    pools = images.operator_pools(env)
+    return {
+        "enabled": True,
+        "config": {"name": file.name},
+        "env": [{"name": name, "value": value} for name, value in sorted(exporter.variables(env, pools).items())],
+        # Only by their processes can time slices of a GPU be told apart.
+        "hostPID": any(_sliced(env.pools[pool]) for pool in pools),
+        # The usual 512Mi are too few for eight GPUs and the labels of their pods.
+        "resources": {"requests": {"cpu": "100m", "memory": "512Mi"}, "limits": {"memory": "1Gi"}},
+        "serviceMonitor": {"enabled": False},
+    }
+
+
+def _sliced(pool: "Pool") -> bool:
+    return pool.sharing != "none" and pool.sharing.time_slicing is not None
 
 
 def _default(plugin: File) -> str:

@@ -10,7 +10,7 @@ from components.component import Component
 from components.crds.source import chart_without_definitions
 from components.placement import beside_gpus
 from components.sources import Sources
-from model import operators
+from model import install, operators
 from model.environment import Environment
 from model.releases import Upstream
 
@@ -39,7 +39,7 @@ class GpuOperator(Component):
         namespace = Namespace(
             f"{name}-namespace",
             metadata=ObjectMetaArgs(
-                name=operators.NAMESPACE, labels={"pod-security.kubernetes.io/enforce": "privileged"}
+                name=install.GPU_OPERATOR, labels={"pod-security.kubernetes.io/enforce": "privileged"}
             ),
             opts=pulumi.ResourceOptions(parent=self),
         )
@@ -47,7 +47,7 @@ class GpuOperator(Component):
         files = [
             ConfigMap(
                 f"{name}-{file.role}",
-                metadata=ObjectMetaArgs(name=file.name, namespace=operators.NAMESPACE),
+                metadata=ObjectMetaArgs(name=file.name, namespace=install.GPU_OPERATOR),
                 immutable=True,
                 data=file.data,
                 opts=inside,
@@ -60,7 +60,7 @@ class GpuOperator(Component):
             chart=chart_without_definitions(upstream, sources),
             # As the chart itself spells it.
             version=f"v{upstream.version}",
-            namespace=operators.NAMESPACE,
+            namespace=install.GPU_OPERATOR,
             skip_crds=True,
             atomic=True,
             cleanup_on_fail=True,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model import gpu_requests, images, names, nodes, operators
+from model import gpu_requests, images, install, names, nodes
 from model.derived import derived
 from model.problems import NOTHING, Path, Problem, answered, known, readable
 
@@ -124,7 +124,7 @@ def targets(env: "Environment") -> tuple[Target, ...]:
         found.append(Target(JOB, NAMESPACE, LABELS, "metrics"))
     if images.operator_pools(env):
         # https://github.com/NVIDIA/gpu-operator v26.7.0, assets/state-dcgm-exporter/0500_service.yaml
-        found.append(Target(f"{JOB}-operator", operators.NAMESPACE, {"app": "nvidia-dcgm-exporter"}, "gpu-metrics"))
+        found.append(Target(f"{JOB}-operator", install.GPU_OPERATOR, {"app": "nvidia-dcgm-exporter"}, "gpu-metrics"))
     return tuple(found)
 
 

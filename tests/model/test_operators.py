@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from model import agents, devices, document, images, mig, operators
+from model.monitoring import exporter
 from tests.model.documents import Change, environment, put
 from tests.model.generated_documents import documents
 
@@ -92,6 +93,19 @@ def test_layouts_are_the_mig_managers():
     assert {"all-disabled", *(plan.layout for plan in devices.plans(env) if plan.layout)} == set(layouts)
     (cut,) = [plan for plan in devices.plans(env) if plan.layout]
     assert cut.labels[mig.CONFIG_LABEL] in layouts
+
+
+def test_exporter_is_told_of_every_way_of_sharing():
+    env = environment(OPERATOR)
+    told, file = operators.gpu_operator_values(env)["dcgmExporter"], operators.counters_file(env)
+    assert file is not None
+    assert told["config"] == {"name": file.name}
+    assert told["hostPID"] is True
+    assert {each["name"]: each["value"] for each in told["env"]} == exporter.variables(env, ["train", "serve"])
+    whole = values(put("pools.serve.image", "bottlerocket-nvidia"))["dcgmExporter"]
+    assert whole["hostPID"] is False
+    assert "KUBERNETES_VIRTUAL_GPUS" not in {each["name"] for each in whole["env"]}
+    assert values(put("monitoring.dcgm", "none"))["dcgmExporter"] == {"enabled": False}
 
 
 def test_strategy_is_each_plans_own():
