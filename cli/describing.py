@@ -2,6 +2,7 @@
 
 from rich.table import Table
 
+from model import fabric
 from model.environment import Environment
 from model.pools import Pool
 from model.queues import Quota
@@ -61,6 +62,9 @@ def _pool(pool: Pool) -> str:
             kind += f", {pool.shape.gpu.count} × {pool.shape.gpu.model}"
     else:
         kind = "?"
+    connected = fabric.of(pool).kind
+    if connected != "tcp":
+        kind += f", {connected}"
     taints = "".join(f", taint {taint.key}={taint.value}:{taint.effect}" for taint in pool.taints)
     return f"{size} × {kind}{taints}"
 

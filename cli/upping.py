@@ -57,7 +57,7 @@ def up(
     simulated GPU nodes is started, and the very same program runs on it. `--twin` does that with any environment.
     Without it, other environments use your own pulumi, login and credentials.
     """
-    from . import rendering, summary
+    from . import changes, rendering, summary
 
     loaded = rendering.load(environment)
     if not _in_twin(loaded, twin):
@@ -68,6 +68,7 @@ def up(
     rendering.show_document(environment, loaded)
     rendering.show_rehearsal(environment, loaded, brief=True)
     place = place_of(environment, loaded, twin=twin)
+    changes.show(place.engine, environment, loaded)
     if preview:
         place.run("preview", "--policy-pack", POLICIES)
         return

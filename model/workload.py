@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 OWN_MEMORY = "/var/shared-memory"
 """Where processes share memory in a container that shares its GPU by MPS: its /dev/shm is that of the MPS server."""
 ROOT = 0
+AS_ROOT = ("DAC_OVERRIDE", "IPC_LOCK")
+"""What root needs to lock memory, and to work in an image that was made for another user.
+
+A process that is not root loses capabilities when it starts. It may then lock 8 MiB only, no memory can be registered
+for RDMA, and NCCL falls back to TCP (https://github.com/NVIDIA/nvidia-container-toolkit/issues/2037). Without
+DAC_OVERRIDE root may not even enter /home/ray, where Ray is installed (https://github.com/ray-project/ray,
+docker/base-deps/Dockerfile)."""
 POD_INTERFACE = "eth0"
 """The interface of a pod's own network, whatever else it is attached to
 (https://github.com/k8snetworkplumbingwg/multus-cni, docs/quickstart.md)."""
@@ -87,7 +94,7 @@ def patch(env: "Environment", pool_name: str, *, gpus: int, memory: Quantity, rd
     """
     asked = resources(env, pool_name, gpus=gpus, rdma=rdma)
     amounts = {name: Quantity.parse(written(name, amount)) for name, amount in asked.items()}
-    half = Quantity.parse(f"{max(1, int(memory.value / 2 // MEBIBYTE))}Mi")
+    half = Quantity.parse(written("memory", max(Decimal(1), memory.value / 2 // MEBIBYTE) * MEBIBYTE))
     place = OWN_MEMORY if gpus and _mps(env.pools[pool_name]) else SHARED_MEMORY
     if not asked:
         return Patch(shared_memory=half, shared_memory_at=place)
@@ -96,9 +103,7 @@ def patch(env: "Environment", pool_name: str, *, gpus: int, memory: Quantity, rd
     attached = networks(kind, int(asked[fabric.resource(kind) or ""]))
     return Patch(
         resources=amounts,
-        # A process that is not root loses the capability when it starts: then it may lock 8 MiB only, no memory can be
-        # registered for RDMA, and NCCL falls back to TCP (https://github.com/NVIDIA/nvidia-container-toolkit/issues/2037).
-        capabilities=() if unlimited else ("IPC_LOCK",),
+        capabilities=() if unlimited else AS_ROOT,
         user=None if unlimited else ROOT,
         shared_memory=half,
         shared_memory_at=place,

@@ -18,7 +18,7 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
 from components.devices.agent import NAMESPACE, agent, host_path
-from model import rdma
+from model import fabric_changes, rdma
 from model.environment import Environment
 from model.rdma import Plan, Plugin
 from model.releases import upstream
@@ -81,15 +81,16 @@ _PROGRAMS: dict[Plugin, _Program] = {
 class FabricDevicePlugins(Component):
     """One DaemonSet per pool with RDMA (one for all with EFA, which has no options).
 
-    Each node is in one pool, so no NIC is advertised twice.
+    Each node is in one pool, so no NIC is advertised twice. Its input `drainToChange` is what the hardware of the nodes
+    must be set to: a preview that changes it asks for nodes that were emptied first.
     """
 
     def __init__(self, name: str, *, environment: Environment, opts: pulumi.ResourceOptions | None = None) -> None:
         plans = rdma.plans(environment)
-        super().__init__(name, {"plans": {plan.name: list(plan.pools) for plan in plans}}, opts)
+        super().__init__(name, {"drainToChange": fabric_changes.set_in_hardware(environment)}, opts)
         for plan in plans:
             self._plan(f"{name}-{plan.plugin}-{plan.name}", plan, environment)
-        self.register_outputs({})
+        self.register_outputs({"plans": {plan.name: list(plan.pools) for plan in plans}})
 
     def _plan(self, name: str, plan: Plan, environment: Environment) -> None:
         program = _PROGRAMS[plan.plugin]

@@ -10,7 +10,7 @@ from components.component import Component
 from components.crds.source import chart_without_definitions
 from components.placement import beside_gpus
 from components.sources import Sources
-from model import network_operator
+from model import fabric_changes, network_operator
 from model.environment import Environment
 from model.releases import Upstream
 
@@ -30,7 +30,8 @@ class NetworkOperator(Component):
         sources: Sources,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__(name, {"version": upstream.version}, opts)
+        hardware = fabric_changes.set_in_hardware(environment)
+        super().__init__(name, {"version": upstream.version, "drainToChange": hardware}, opts)
         namespace = Namespace(
             f"{name}-namespace",
             metadata=ObjectMetaArgs(

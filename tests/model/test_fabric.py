@@ -84,7 +84,7 @@ def test_gangs_count_what_pods_ask_for():
 
 def test_memory_can_be_locked():
     patch = workload.patch(environment(fabric_of()), "train", gpus=8, memory=MEMORY)
-    assert (patch.capabilities, patch.user) == (("IPC_LOCK",), 0)
+    assert (patch.capabilities, patch.user) == (("DAC_OVERRIDE", "IPC_LOCK"), 0)
     patch = workload.patch(environment(fabric_of(memlock="unlimited")), "train", gpus=8, memory=MEMORY)
     assert (patch.capabilities, patch.user) == ((), None)
 

@@ -1,0 +1,38 @@
+"""What a change of document does to what runs, beyond what the engine shows of it."""
+
+import json
+from typing import Any
+
+from model import document, fabric_changes
+from model.environment import Environment
+from model.problems import DocumentError
+
+from .engine import Engine
+from .output import console
+from .refusals import RefusedError
+
+_ROOT = "gangline:index:Platform"
+
+
+def show(engine: Engine, stack: str, environment: Environment) -> None:
+    """Print which nodes must be emptied and which pods end, compared with what was brought up last."""
+    before = _last(engine, stack)
+    if before is None:
+        return
+    for disruption in fabric_changes.disruptions(before, environment):
+        console.print(f"[bold yellow]{'drains nodes' if disruption.drains else 'interrupts'}[/]  {disruption}")
+
+
+def _last(engine: Engine, stack: str) -> Environment | None:
+    """Give the document of the last `up`, from the inputs of the stack's root; None where there is none."""
+    try:
+        exported: dict[str, Any] = json.loads(engine.read("stack", "export", "--stack", stack))
+    except (RefusedError, ValueError):
+        return None
+    for resource in (exported.get("deployment") or {}).get("resources") or ():
+        if resource.get("type") == _ROOT:
+            try:
+                return document.load((resource.get("inputs") or {}).get("environment"))
+            except DocumentError:
+                return None  # of a version that read documents otherwise
+    return None

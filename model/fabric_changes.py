@@ -1,0 +1,95 @@
+"""What a change of fabric does to what runs: nodes that must be emptied first, and pods that are made anew.
+
+Device plugins are another matter: when one is rolled, running pods keep their devices, so most changes (slots,
+interfaces, networks) touch no node.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from . import fabric, workload
+from .environment import Environment
+from .pools import Pool
+
+
+@dataclass(frozen=True)
+class Disruption:
+    """What a change does to something that runs.
+
+    Attributes:
+        subject: What it is done to: `pool train`, `Ray cluster tuning`.
+        change: What was changed.
+        effect: What that means.
+        drains: Whether nodes must be emptied for it.
+    """
+
+    subject: str
+    change: str
+    effect: str
+    drains: bool
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.change}: {self.effect}"
+
+
+def set_in_hardware(env: Environment) -> dict[str, dict[str, str | int]]:
+    """What is set in the NICs of each pool with a fabric: it changes on empty nodes only.
+
+    Components carry it as an input, so that any preview shows when it changes.
+    """
+    pools = ((name, fabric.of(pool)) for name, pool in env.pools.items())
+    return {
+        name: {"fabric": kind.kind, "virtualFunctions": _functions(kind)} for name, kind in pools if kind.kind != "tcp"
+    }
+
+
+def disruptions(before: Environment, after: Environment) -> list[Disruption]:
+    """What a change of document does to what runs on account of the fabric, pools first."""
+    found: list[Disruption] = []
+    for name, pool in after.pools.items():
+        if name in before.pools:
+            found += _of_pool(name, before.pools[name], pool)
+    for name in after.ray.clusters:
+        if name in before.ray.clusters:
+            found += _of_ray(name, before, after)
+    return found
+
+
+def _of_pool(name: str, before: Pool, after: Pool) -> Iterator[Disruption]:
+    old, new = fabric.of(before), fabric.of(after)
+    subject, change = f"pool {name}", f"{_called(old)} -> {_called(new)}"
+    if old.kind != new.kind and "efa" in (old.kind, new.kind):
+        effect = "EFA devices belong to the instance, so the nodes are replaced: drain them"
+        yield Disruption(subject, change, effect, drains=True)
+    elif {old.kind, new.kind} == {"infiniband", "roce"}:
+        effect = "the ports' link type is set in the firmware of the NICs, so the nodes start anew: drain them"
+        yield Disruption(subject, change, effect, drains=True)
+    elif _functions(old) != _functions(new):
+        effect = "making virtual functions resets the NICs and ends every connection of the node: drain the nodes"
+        made = f"{_functions(old)} -> {_functions(new)} virtual functions per NIC"
+        yield Disruption(subject, made, effect, drains=True)
+    if old.memlock != new.memlock and new.memlock == "unlimited":
+        effect = (
+            "containers that were started before keep their old limit: set it, restart the runtime, then change this"
+        )
+        yield Disruption(subject, "memlock: unlimited", effect, drains=False)
+
+
+def _called(kind: fabric.Fabric) -> str:
+    return kind.kind if fabric.mode(kind) in (None, "shared") else f"{kind.kind} ({fabric.mode(kind)})"
+
+
+def _functions(kind: fabric.Fabric) -> int:
+    return fabric.virtual_functions(kind) if fabric.mode(kind) == "sriov" else 0
+
+
+def _of_ray(name: str, before: Environment, after: Environment) -> Iterator[Disruption]:
+    """KubeRay makes all pods anew when their template changes (`upgradeStrategy: Recreate`)."""
+    patches: list[workload.Patch] = []
+    for env in (before, after):
+        cluster = env.ray.clusters[name]
+        workers = cluster.workers
+        patches.append(workload.patch(env, cluster.pool, gpus=workers.gpus, memory=workers.memory, rdma=workers.rdma))
+    if patches[0] != patches[1] and before.ray.clusters[name] == after.ray.clusters[name]:
+        effect = "its workers' template changes, so all its pods end and start anew"
+        yield Disruption(f"Ray cluster {name}", f"fabric of pool {after.ray.clusters[name].pool}", effect, drains=False)
