@@ -147,7 +147,7 @@ def test_under_mps_ray_keeps_its_objects_beside_the_servers_memory(rehearsed: Re
     (mount,) = group["template"]["spec"]["containers"][0]["volumeMounts"]
     (volume,) = group["template"]["spec"]["volumes"]
     assert (mount["mountPath"], mount["name"]) == ("/var/shared-memory", volume["name"])
-    assert volume["emptyDir"] == {"medium": "Memory", "sizeLimit": "32768Mi"}
+    assert volume["emptyDir"] == {"medium": "Memory", "sizeLimit": "32Gi"}
 
 
 def test_elsewhere_it_is_at_its_usual_place(rehearsed: Rehearse) -> None:
