@@ -31,6 +31,16 @@ def test_a_kubernetes_that_is_too_new_for_a_product_is_a_warning():
     assert not warnings(put("cluster.kubernetes", "1.36"), put("releases.volcano.version", "1.16.0"))
 
 
+def test_a_kubernetes_that_is_too_new_for_an_operator_is_told_where_that_runs():
+    newer = [put("cluster.kubernetes", "1.37"), put("releases.volcano.version", "1.16.0")]
+    assert not warnings(*newer)
+    _, problem = only(warnings(*newer, put("devices.install", "operator")))
+    assert (
+        problem.message
+        == f"gpu-operator {catalog.releases()['gpu-operator'].version} is made for Kubernetes up to 1.36"
+    )
+
+
 @pytest.mark.parametrize("name", ["Atlas", "a" * 64, "a.b", "", "-a"])
 def test_the_name_is_a_label(name: str):
     assert list(errors(put("cluster.name", name))) == ["cluster.name"]

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from components.sources import documents
+from tests.schemas import closed
 from twin import tools
 from twin.rehearsal import Rehearsal
 
@@ -28,20 +29,6 @@ def schemas() -> Mapping[tuple[str, str], Mapping[str, Any]]:
                 key = f"{spec['group']}/{version['name']}", spec["names"]["kind"]
                 found[key] = closed(version["schema"]["openAPIV3Schema"])
     return found
-
-
-def closed(schema: Any) -> Any:
-    """The same schema, refusing what it does not name."""
-    if isinstance(schema, list):
-        return [closed(entry) for entry in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    made = {key: closed(value) for key, value in schema.items()}
-    if isinstance(schema.get("properties"), Mapping) and not schema.get("x-kubernetes-preserve-unknown-fields"):
-        made.setdefault("additionalProperties", False)
-    if schema.get("x-kubernetes-int-or-string"):
-        made = {key: value for key, value in made.items() if key != "type"}
-    return made
 
 
 def static_racks(value: dict[str, Any]) -> None:

@@ -15,6 +15,7 @@ from model import document, install
 from model.environment import Environment
 from model.monitoring import counters
 from model.releases import Upstream as Product
+from tests.schemas import closed
 from tests.upstream import helm
 from tests.upstream.parsers import Request, Upstream
 from twin import tools
@@ -97,7 +98,7 @@ def test_values_that_are_newer_are_not_in_this_chart(chart: Path) -> None:
 def test_policy_keeps_to_its_definition(rehearsal: Rehearsal, chart: Path) -> None:
     """The API server would silently drop a field that is not in it."""
     (definition,) = documents(chart / "crds" / "nvidia.com_clusterpolicies.yaml")
-    schema = _closed(definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
+    schema = closed(definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"])
     found = policy(rendered(chart, values_of(rehearsal)))
     jsonschema.Draft202012Validator(schema).validate({**found, "metadata": {}})
 
@@ -204,23 +205,6 @@ def test_mistake_in_a_value_is_found(rehearsal: Rehearsal, chart: Path) -> None:
     values["driver"] = "none"
     with pytest.raises(ValueError, match="driver"):
         rendered(chart, values)
-
-
-def _closed(schema: Any) -> Any:
-    """The same schema, refusing what it does not name; what the API server fills in may be missing."""
-    if isinstance(schema, list):
-        return [_closed(entry) for entry in schema]
-    if not isinstance(schema, Mapping):
-        return schema
-    made = {key: _closed(value) for key, value in schema.items()}
-    properties = schema.get("properties")
-    if isinstance(properties, Mapping) and not schema.get("x-kubernetes-preserve-unknown-fields"):
-        made.setdefault("additionalProperties", False)
-        filled = {name for name, it in properties.items() if isinstance(it, Mapping) and "default" in it}
-        made["required"] = [name for name in schema.get("required", []) if name not in filled]
-    if schema.get("x-kubernetes-int-or-string"):
-        made.pop("type", None)
-    return made
 
 
 def test_agents_own_parsers_read_the_files(upstream: Upstream, rehearsal: Rehearsal) -> None:
