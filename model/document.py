@@ -58,7 +58,6 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         images.references,
         bottlerocket.references,
         features.references,
-        sharing_rules.references,
         fabric_rules.references,
         topology.references,
         racks.references,

@@ -35,6 +35,7 @@ class Reading:
         self._value = value
         self._written = written
         self._respelt: dict[Path, str] = {}  # path with the key that was meant -> the key that was written
+        self._emptied: set[Path] = set()  # mappings of which something was left out as it was not understood
         self._strange: set[Path] = set()  # mappings with a key whose place is taken by what should stand there
         self.problems: list[Problem] = []
         try:
@@ -80,8 +81,14 @@ class Reading:
                 details = []
             except ValidationError as remaining:
                 details = remaining.errors(include_url=False)
-        for detail in details:
-            self._wrong_value(detail)
+        wrong = [(self._place(detail["loc"]), detail) for detail in details]
+        # What was meant by a mapping of which nothing is left is unknown: nothing may be concluded from it.
+        unclear = [path for path in self._emptied if _at(self._value, path) == {}]
+        for path in unclear:
+            self._value = _without(self._value, path)
+        for path, detail in wrong:
+            if not any(path[: len(above)] == above for above in unclear):
+                self._wrong_value(path, detail)
 
     def _place(self, location: tuple[int | str, ...]) -> Path:
         """A location of pydantic without the names of union branches, which are no keys of the document."""
@@ -121,9 +128,10 @@ class Reading:
         if meant is not None and meant not in holder:
             holder[meant] = value
             self._respelt[(*path[:-1], meant)] = str(key)
+        elif path[:-1]:
+            self._emptied.add(path[:-1])
 
-    def _wrong_value(self, detail: ErrorDetails) -> None:
-        path = self._place(detail["loc"])
+    def _wrong_value(self, path: Path, detail: ErrorDetails) -> None:
         if detail["type"] != "missing" or path[:-1] not in self._strange:
             typed = self._written(self.as_written(Problem(path, None, "")).path)
             problem = _explained(detail, path, typed)

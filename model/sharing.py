@@ -3,7 +3,7 @@
 Shapes only; what may be combined and what fits the hardware is in `sharing_rules`.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,8 @@ class TimeSlicing(Declared):
     container may ask for one slice only: two could be slices of the same GPU.
     """
 
+    synonyms: ClassVar = {"count": "replicas", "slices": "replicas"}
+
     replicas: int
     """Slices per GPU, 2 (the device plugin refuses fewer) to 2500 (each needs a pod)."""
 
@@ -28,6 +30,8 @@ class Mps(Declared):
     Each process gets an equal part of the GPU's memory and of its threads. There is no fault isolation: an error of one
     ends all that share the GPU. The resource is renamed as with time slicing.
     """
+
+    synonyms: ClassVar = {"count": "replicas", "clients": "replicas"}
 
     replicas: int
     """Containers per GPU, 2 to 48 (16 below compute capability 7.5)."""
@@ -47,6 +51,12 @@ class Mig(Declared):
 
 class SharingPlan(Declared):
     """`sharing: {timeSlicing: {...}}`, `{mps: {...}}` or `{mig: {...}}`; `timeSlicing` may stand beside `mig`."""
+
+    misplaced: ClassVar = {
+        "replicas": "belongs to a way of sharing: timeSlicing or mps",
+        "profiles": "belongs to mig",
+        "strategy": "belongs to mig",
+    }
 
     time_slicing: TimeSlicing | None = None
     """Containers take turns on a GPU, or on each of its instances."""

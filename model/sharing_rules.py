@@ -20,13 +20,12 @@ MPS_CLIENTS, MPS_CLIENTS_BEFORE_TURING = 48, 16
 
 
 def values(env: "Environment") -> Iterator[Problem]:
-    """What is wrong with each plan by itself."""
-    yield from each(("pools",), env.pools, env, _one_plan, _fewest, _slices, _instances, _single)
+    """Plans that contradict themselves, and those that the GPUs of their pools cannot follow.
 
-
-def references(env: "Environment") -> Iterator[Problem]:
-    """Plans that the GPUs of their pools cannot follow."""
-    yield from each(("pools",), env.pools, env, _shareable, _clients, _cut)
+    At once, as what a pool offers follows from its plan: quotas that name it would be wrong by consequence.
+    """
+    rules = (_one_plan, _fewest, _slices, _instances, _single, _shareable, _clients, _cut)
+    yield from each(("pools",), env.pools, env, *rules)
 
 
 def limits(env: "Environment") -> Iterator[Problem]:
@@ -144,12 +143,14 @@ def _cut(it: Subject[Pool]) -> Iterator[Problem]:
         able = ", ".join(name for name, other in catalog.gpus().items() if other.mig)
         yield Problem(at, "mig", f"{gpu.name} cannot be cut into instances", f"timeSlicing, mps; mig on {able}")
         return
-    unknown = [name for name in cut.profiles if name not in gpu.mig]
+    unknown = [name for name in cut.profiles if isinstance(name, str) and name not in gpu.mig]
     for name in unknown:
         path, meant = (*at, "profiles", name), mig.meant(gpu.mig, name)
         message, allowed = f"{gpu.name} has no such profile", ", ".join(gpu.mig)
         yield Problem(path, name, message, allowed, meant, spoils=((*at, "profiles"),))
-    if not unknown and not mig.fits(gpu.mig, {name: known(count) for name, count in cut.profiles.items()}):
+    if cut.profiles.keys() <= gpu.mig.keys() and not mig.fits(
+        gpu.mig, {it: known(n) for it, n in cut.profiles.items()}
+    ):
         yield _too_much((*at, "profiles"), gpu, cut)
 
 

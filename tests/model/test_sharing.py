@@ -224,6 +224,10 @@ def test_strategies_are_single_and_mixed(strategy: object):
     ("plan", "path"),
     [
         ({}, ""),
+        ({"replicas": 4}, "replicas"),
+        ({"profiles": {"1g.10gb": 7}}, "profiles"),
+        ({"timeSlicing": {"count": 4}}, "timeSlicing.count"),
+        ({"timeSlicing": {"foo": 4}}, "timeSlicing.foo"),
         ({"timeslicing": SLICED}, "timeslicing"),
         ({"mps": {"replicas": 4, "memory": "4Gi"}}, "mps.memory"),
         ({"mig": {**CUT, "layout": "all-1g.10gb"}}, "mig.layout"),
@@ -240,6 +244,12 @@ def test_plans_that_say_something_else(plan: dict[str, Any], path: str):
 def test_a_pool_without_gpus_shares_none(plan: dict[str, Any]):
     path, problem = only(errors(put("pools.system.sharing", plan)))
     assert (path, problem.fix) == ("pools.system.sharing", "sharing: none")
+
+
+def test_a_quota_of_a_misspelt_profile_is_no_second_mistake():
+    quota = put("queues.production.capability", {"nvidia.com/mig-1g.10gb": 28})
+    path, problem = only(errors(*NO_SHARED_QUOTAS, sharing(mig={"profiles": {"1g.10b": 7}}), quota))
+    assert (path, problem.fix) == ('pools.serve.sharing.mig.profiles["1g.10b"]', "1g.10gb")
 
 
 def test_more_parts_than_pods_is_a_warning():
