@@ -24,15 +24,23 @@ def show(engine: Engine, stack: str, environment: Environment) -> None:
 
 
 def _last(engine: Engine, stack: str) -> Environment | None:
-    """Give the document of the last `up`, from the inputs of the stack's root; None where there is none."""
+    """Give the document of the last `up`; None where there is none."""
     try:
-        exported: dict[str, Any] = json.loads(engine.read("stack", "export", "--stack", stack))
-    except (RefusedError, ValueError):
+        return document_of(engine.read("stack", "export", "--stack", stack))
+    except RefusedError:
         return None
-    for resource in (exported.get("deployment") or {}).get("resources") or ():
-        if resource.get("type") == _ROOT:
-            try:
+
+
+def document_of(exported: str) -> Environment | None:
+    """Give the document that an exported state was made from: it is the input of the stack's root.
+
+    None for a state that has none, or one that this version reads otherwise.
+    """
+    try:
+        state: dict[str, Any] = json.loads(exported)
+        for resource in (state.get("deployment") or {}).get("resources") or ():
+            if resource.get("type") == _ROOT:
                 return document.load((resource.get("inputs") or {}).get("environment"))
-            except DocumentError:
-                return None  # of a version that read documents otherwise
+    except (DocumentError, ValueError):
+        return None
     return None

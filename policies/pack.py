@@ -2,6 +2,7 @@
 
 from policies.gpu_parts import gpu_parts, mps_pods
 from policies.images import image_version
+from policies.nccl_variables import nccl_variables
 from policies.plugin_files import plugin_files
 from policies.privileges import privileged
 from policies.queues import queue_exists, queue_sums
@@ -16,6 +17,7 @@ RULES: tuple[PodRule | StackRule, ...] = (
     gpu_queue,
     queue_exists,
     queue_sums,
+    nccl_variables,
     image_version,
     privileged,
 )

@@ -19,12 +19,18 @@ from lightkube.generic_resource import create_global_resource, create_namespaced
 from lightkube.models.core_v1 import Pod as PodModel
 from lightkube.resources.core_v1 import Node, Pod
 
+from cli import changes
+from model import document as model_document
+from model import gangs
+from model.quantities import Quantity
+
 from .conftest import Checkout
 
 RACK = "topology.gangline.dev/rack"
 Queue: Any = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
 HyperNode: Any = create_global_resource("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes")
 Job: Any = create_namespaced_resource("batch.volcano.sh", "v1alpha1", "Job", "jobs")
+PodGroup: Any = create_namespaced_resource("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
 RayJob: Any = create_namespaced_resource("ray.io", "v1", "RayJob", "rayjobs")
 Definition: Any = create_global_resource(
     "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions"
@@ -134,6 +140,15 @@ def test_the_ray_cluster_runs_within_one_rack(client: Client) -> None:
     assert len(set(bound(workers))) == 4
 
 
+def test_the_gang_asks_for_what_the_model_counts(client: Client, checkout: Checkout) -> None:
+    """RDMA included: what KubeRay writes into the PodGroup is what fits and queues are judged by."""
+    environment = model_document.read(checkout.document).load()
+    group = client.get(PodGroup, "ray-tuning-pg", namespace="research")
+    asked = {name: Quantity.parse(amount) for name, amount in group.spec["minResources"].items()}
+    assert asked == gangs.ray_gang(environment, "tuning").min_resources
+    assert asked["rdma/shared_ib"] == Quantity.parse(4)
+
+
 def test_the_scheduler_discovered_the_topology(client: Client) -> None:
     tiers = eventually(lambda: sorted(node.spec["tier"] for node in client.list(HyperNode)))
     assert tiers == [1, 1, 1, 1, 2, 2]
@@ -142,8 +157,9 @@ def test_the_scheduler_discovered_the_topology(client: Client) -> None:
 def test_every_node_agent_runs_on_its_nodes_and_nowhere_else(client: Client) -> None:
     gpu = {f"train-{index:02d}" for index in range(64)}
     agents = [pod for pod in pods(client, "gangline-system") if pod.metadata and pod.metadata.ownerReferences]
-    plugin = [pod for pod in agents if pod.metadata and "device-plugin" in (pod.metadata.name or "")]
-    assert set(bound(plugin)) == gpu
+    for name in ("nvidia-device-plugin-", "rdma-shared-device-plugin-"):
+        plugin = [pod for pod in agents if pod.metadata and (pod.metadata.name or "").startswith(name)]
+        assert sorted(bound(plugin)) == sorted(gpu), name
     assert all(pod.status and pod.status.phase == "Running" for pod in agents)
 
 
@@ -168,6 +184,10 @@ def test_a_changed_quota_previews_just_that(document: Checkout) -> None:
     changed = {(step["op"], step["urn"].rpartition("::")[2]) for step in plan["steps"] if step["op"] != "same"}
     # The root component shows the document itself, so it changes along.
     assert changed == {("update", "platform"), ("update", "platform-queues-production")}
+    # What was brought up is what a change is compared with.
+    before = changes.document_of(document.pulumi("stack", "export", "--stack", "twin").stdout)
+    assert before is not None
+    assert before.queues["production"].deserved["gpu"] == Quantity.parse(128)
 
 
 def test_a_mandatory_policy_stops_up(checkout: Checkout, client: Client) -> None:

@@ -33,6 +33,11 @@ def asks(**resources: Any) -> Resource:
 
 GPU = "nvidia.com/gpu"
 
+
+def variable(name: Any, value: Any) -> dict[str, Any]:
+    return container(env=[{"name": "PATH", "value": "/bin"}, {"name": name, "value": value}])
+
+
 BREAKS: dict[str, list[tuple[Resource, str]]] = {
     # Rule: a resource, and where the rule is broken.
     "gpu-limits": [
@@ -74,6 +79,17 @@ BREAKS: dict[str, list[tuple[Resource, str]]] = {
             "spec.queue: names no queue",
         ),
         (workload("PyTorchJob, which no table knows", template(gpus(8), queue=None)), "names no queue"),
+    ],
+    "nccl-variables": [
+        (pod(variable("NCCL_IB_DISABLE", "true")), "spec.containers[0].env[1].value: NCCL_IB_DISABLE is true: is no"),
+        (pod(variable("NCCL_IB_HCA", "mlx5_0; mlx5_1")), "names are separated by commas alone"),
+        (pod(variable("NCCL_IB_TIMEOUT", "64")), "out of range"),
+        (pod(variable("NCCL_ALGO", "spiral")), "NCCL refuses to start"),
+        (
+            pod(initContainers=[variable("NCCL_ALGO", secret("hidden"))]),
+            "spec.initContainers[0].env[1].value: NCCL_ALGO is [secret]: NCCL reads it otherwise",
+        ),
+        (ray({QUEUE_LABEL: "a"}, variable("NCCL_NET_GDR_LEVEL", "phb")), "workerGroupSpecs[0]"),
     ],
     "image-version": [
         (pod(container(image="example.org/a:latest")), "spec.containers[0].image: example.org/a:latest"),
@@ -126,6 +142,13 @@ PASSES: dict[str, list[Resource]] = {
         workload("Volcano Job", {"spec": {"containers": [gpus(8)]}}),
         workload("DaemonSetPatch", {"spec": {"containers": [gpus(8)]}}),
     ],
+    "nccl-variables": [
+        pod(variable("NCCL_DEBUG", "WARN")),
+        pod(variable("NCCL_IB_HCA", "mlx5_1")),
+        pod(variable("NCCL_SOMETHING_NEW", "x")),
+        pod(variable("TIMEOUT", "64 s")),
+        pod(container(env=[{"name": "NCCL_IB_SL", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}])),
+    ],
     "image-version": [
         pod(container(image="example.org/a:v1.2")),
         pod(container(image="registry:5000/team/a:latest-cuda12")),
@@ -159,6 +182,11 @@ UNKNOWNS: dict[str, list[tuple[Resource, str]]] = {
         (pod(gpus(8), queue=UNKNOWN), 'metadata.annotations["scheduling.volcano.sh/queue-name"]'),
         (ray(UNKNOWN, gpus(8)), "metadata.labels"),
         (pod(container(resources=UNKNOWN), queue=None), "spec.containers[0].resources"),
+    ],
+    "nccl-variables": [
+        (pod(variable("NCCL_IB_SL", UNKNOWN)), "spec.containers[0].env[1].value"),
+        (pod(container(env=UNKNOWN)), "spec.containers[0].env"),
+        (pod(variable(UNKNOWN, "x")), "spec.containers[0].env[1].name"),
     ],
     "image-version": [
         (pod(container(image=UNKNOWN)), "spec.containers[0].image"),
