@@ -1,4 +1,4 @@
-"""Whatever the plans: quotas, jobs and policies speak of the resources that nodes offer, and of no others."""
+"""Whatever the plans: quotas, jobs, policies and exporters speak of the resources that nodes offer, and of no others."""
 
 import copy
 from typing import Any
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from catalog import reader as catalog
 from model import document, gangs, gpu_requests, nodes, queues, tenants, volcano
 from model.environment import Environment
+from model.monitoring.exporter import deployments
 from tests.model.generated_documents import documents, gpu_resources
 
 _relaxed = settings(
@@ -45,6 +46,7 @@ def test_all_speak_of_what_nodes_offer(value: dict[str, Any]):
         )
     _quotas(value, env)
     _jobs(value, env)
+    _exporters(value, env)
 
 
 def _quotas(value: dict[str, Any], env: Environment) -> None:
@@ -64,6 +66,14 @@ def _jobs(value: dict[str, Any], env: Environment) -> None:
         assert _gpus(head) == set()
         assert _gpus(worker) == (set(asked) if cluster.workers.gpus else set())
         assert gangs.ray_nodes_needed(env, name) is not None
+
+
+def _exporters(value: dict[str, Any], env: Environment) -> None:
+    """The exporter knows whole GPUs and instances by name, and what else it is told of."""
+    for exporter in deployments(env):
+        offered = {name for pool in exporter.pools for name in gpu_resources(value["pools"][pool])}
+        told = exporter.variables.get("NVIDIA_RESOURCE_NAMES")
+        assert set(told.split(",") if told else ()) == offered & {"nvidia.com/gpu.shared"}
 
 
 @_relaxed
