@@ -14,10 +14,11 @@ from pathlib import Path
 
 import psutil
 import pytest
-from cluster_helpers import eventually, processes_of
+from cluster_helpers import eventually, is_ready, look_up, offer, processes_of
+from lightkube.models.core_v1 import Container, PodSpec
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.core_v1 import ConfigMap as ConfigMapResource
-from lightkube.resources.core_v1 import Namespace
+from lightkube.resources.core_v1 import Namespace, Pod, ServiceAccount
 
 from twin import control_plane, files
 from twin.cluster import Twin
@@ -130,6 +131,25 @@ def test_taken_ports_broken_state_and_a_moved_checkout_are_no_obstacle(own: Twin
         moved_away.stop()
         assert processes_of(moved_away) == []
         moved_away.paths.root.rename(own.paths.root)
+
+
+def test_pods_are_deleted_at_once_after_a_restart(own: Twin) -> None:
+    """KWOK leaves nodes alone that another KWOK holds a lease of; those of the one before last 40 s."""
+    own.start()
+    own.apply_nodes([offer("restarted-0")])
+    container = Container(name="main", image="registry.k8s.io/pause:3.10")
+    spec = PodSpec(nodeName="restarted-0", containers=[container])
+    with own.client() as client:
+        # A controller makes the account that pods need, a moment after the start.
+        eventually(lambda: list(client.list(ServiceAccount, namespace="default")), what="an account for pods")
+        client.create(Pod(metadata=ObjectMeta(name="short"), spec=spec), namespace="default")
+        eventually(lambda: is_ready(look_up(client, Pod, "short", "default")), what="a running pod")
+    own.stop()
+    own.start()
+    with own.client() as client:
+        client.delete(Pod, "short", namespace="default")
+        eventually(lambda: not list(client.list(Pod, namespace="default")), limit=10, what="no pods")
+    own.apply_nodes([])
 
 
 def test_stops_in_a_moment_and_stopping_twice_is_nothing(own: Twin) -> None:
