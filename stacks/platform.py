@@ -69,7 +69,7 @@ class Platform(Component):
         )
 
     def _devices(self) -> None:
-        if not features.workers(self._environment) and not rdma.plans(self._environment):
+        if not features.pools(self._environment) and not rdma.plans(self._environment):
             return
         namespace = Namespace(
             f"{self._name}-agents-namespace",
@@ -82,7 +82,7 @@ class Platform(Component):
         )
         if rdma.plans(self._environment):
             FabricDevicePlugins(f"{self._name}-fabric", environment=self._environment, opts=self._child(namespace))
-        if features.workers(self._environment):
+        if features.pools(self._environment):
             self._discovered(namespace)
 
     def _discovered(self, namespace: Namespace) -> None:

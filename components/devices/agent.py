@@ -35,6 +35,7 @@ def agent(
     *,
     environment: Environment,
     pools: Iterable[str],
+    part: str | None = None,
     container: ContainerArgs,
     volumes: list[VolumeArgs],
     init: ContainerArgs | None = None,
@@ -50,9 +51,11 @@ def agent(
 
     Args:
         name: Logical name.
-        app: Name of the DaemonSet and value of its label `app.kubernetes.io/name`, by which it selects its pods.
+        app: What the agent is called.
         environment: The environment, for the taints.
         pools: Pools that it must reach.
+        part: What sets it apart from other DaemonSets of the same agent: its pool. A DaemonSet that is named by what
+            may change on a pool would be replaced by another one, and both would be on a node for a while.
         container: The agent.
         volumes: Its volumes.
         init: What must have run on the node before it.
@@ -64,12 +67,12 @@ def agent(
         host_network: Whether it is in the network of the node.
         opts: Options.
     """
-    selector = {"app.kubernetes.io/name": app}
+    selector = {"app.kubernetes.io/name": app} | ({"app.kubernetes.io/instance": part} if part else {})
     labels = {**(labels or {}), **selector}
     pools = list(pools)
     return DaemonSet(
         name,
-        metadata=ObjectMetaArgs(name=app, namespace=NAMESPACE, labels=labels),
+        metadata=ObjectMetaArgs(name=f"{app}-{part}" if part else app, namespace=NAMESPACE, labels=labels),
         spec=DaemonSetSpecArgs(
             selector=LabelSelectorArgs(match_labels=selector),
             update_strategy=DaemonSetUpdateStrategyArgs(

@@ -1,20 +1,15 @@
 """Configuration files of node agents."""
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any
 
 import pulumi
-import yaml
 from pulumi_kubernetes.core.v1 import ConfigMap, ConfigMapVolumeSourceArgs, VolumeArgs
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.devices.agent import NAMESPACE
 
 
-def configuration(
-    name: str, stem: str, file: str, content: Mapping[str, Any], opts: pulumi.ResourceOptions
-) -> ConfigMap:
+def configuration(name: str, stem: str, file: str, text: str, opts: pulumi.ResourceOptions) -> ConfigMap:
     """Make the ConfigMap of a file that agents read once.
 
     Its name changes with its content, so that a change rolls the DaemonSets that mount it.
@@ -23,10 +18,9 @@ def configuration(
         name: Logical name.
         stem: What the ConfigMap's name begins with.
         file: Name of the file.
-        content: What stands in it, as YAML.
+        text: What stands in it.
         opts: Options.
     """
-    text = yaml.safe_dump(dict(content), sort_keys=False)
     return ConfigMap(
         name,
         metadata=ObjectMetaArgs(name=f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", namespace=NAMESPACE),

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 import pulumi
+import yaml
 from pulumi_kubernetes.apps.v1 import DaemonSet
 from pulumi_kubernetes.core.v1 import ConfigMap, ContainerArgs, ResourceRequirementsArgs, VolumeMountArgs
 
@@ -21,10 +22,11 @@ _KUBELET = "/var/lib/kubelet/device-plugins"
 
 @pulumi.type_token("gangline:index:DevicePlugin")
 class DevicePlugin(Component):
-    """One DaemonSet per sharing plan, each on the pools that have that plan.
+    """One DaemonSet per pool, with the file of the pool's sharing plan.
 
     The plugin decides per node, and on an existing cluster nobody may label nodes for it: the pools' own label selects
-    the plan. So a plan has no default that a forgotten label could fall back to.
+    the plan. So there is no default that a forgotten label could fall back to. And a pool that gets another plan keeps
+    its DaemonSet: of two plugins on a node, the one that ends removes the socket of the other.
 
     Attributes:
         configurations: The file of each plan, by the plan's name. The other agents of the plan read the same.
@@ -46,13 +48,14 @@ class DevicePlugin(Component):
                 f"{name}-{plan.name}-config",
                 f"{APP}-{plan.name}",
                 FILE,
-                plan.configuration,
+                yaml.safe_dump(plan.configuration, sort_keys=False),
                 opts=pulumi.ResourceOptions(parent=self),
             )
-            self._plan(f"{name}-{plan.name}", plan, environment, upstream)
+            for pool in plan.pools:
+                self._pool(f"{name}-{pool}", pool, plan, environment, upstream)
         self.register_outputs({"plans": {plan.name: list(plan.pools) for plan in plans}})
 
-    def _plan(self, name: str, plan: Plan, environment: Environment, upstream: Upstream) -> DaemonSet:
+    def _pool(self, name: str, pool: str, plan: Plan, environment: Environment, upstream: Upstream) -> DaemonSet:
         container = ContainerArgs(
             name=APP,
             image=upstream.images["plugin"],
@@ -70,9 +73,10 @@ class DevicePlugin(Component):
         )
         return agent(
             name,
-            f"{APP}-{plan.name}",
+            APP,
+            part=pool,
             environment=environment,
-            pools=plan.pools,
+            pools=[pool],
             container=container,
             volumes=[
                 host_path("kubelet", _KUBELET, "Directory"),

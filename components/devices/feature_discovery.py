@@ -20,7 +20,7 @@ _FEATURES = "/etc/kubernetes/node-feature-discovery/features.d"
 
 @pulumi.type_token("gangline:index:FeatureDiscovery")
 class FeatureDiscovery(Component):
-    """One DaemonSet per sharing plan that has something to discover, with the same file as the plan's device plugin.
+    """One DaemonSet per pool whose GPUs are shared, with the same file as the pool's device plugin.
 
     It writes what it finds into a folder of the node, from which node feature discovery takes it. It could write to
     the API server itself, but with a token that may put labels on every node; so it has none.
@@ -57,18 +57,21 @@ class FeatureDiscovery(Component):
                     VolumeMountArgs(name="sys", mount_path="/sys", read_only=True),
                 ],
             )
-            agent(
-                f"{name}-{plan.name}",
-                f"{APP}-{plan.name}",
-                environment=environment,
-                pools=plan.pools,
-                container=container,
-                volumes=[
-                    volume("config", configurations[plan.name]),
-                    host_path("features", _FEATURES, "DirectoryOrCreate"),
-                    host_path("sys", "/sys", "Directory"),
-                ],
-                gives_way_as=FEATURE_DISCOVERY if plan.layout else None,
-                opts=pulumi.ResourceOptions(parent=self),
-            )
+            volumes = [
+                volume("config", configurations[plan.name]),
+                host_path("features", _FEATURES, "DirectoryOrCreate"),
+                host_path("sys", "/sys", "Directory"),
+            ]
+            for pool in plan.pools:
+                agent(
+                    f"{name}-{pool}",
+                    APP,
+                    part=pool,
+                    environment=environment,
+                    pools=[pool],
+                    container=container,
+                    volumes=volumes,
+                    gives_way_as=FEATURE_DISCOVERY if plan.layout else None,
+                    opts=pulumi.ResourceOptions(parent=self),
+                )
         self.register_outputs({})

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pulumi
+import yaml
 from pulumi_kubernetes.core.v1 import (
     ContainerArgs,
     EnvVarArgs,
@@ -70,8 +71,9 @@ class MigManager(Component):
         super().__init__(name, {"version": upstream.version}, opts)
         child = pulumi.ResourceOptions(parent=self)
         account, binding = self._rights(name)
-        layouts_file = configuration(f"{name}-layouts", f"{APP}-layouts", "config.yaml", layouts, child)
-        clients_file = configuration(f"{name}-clients", f"{APP}-clients", "clients.yaml", _HOST_CLIENTS, child)
+        layouts_text, clients_text = (yaml.safe_dump(dict(it), sort_keys=False) for it in (layouts, _HOST_CLIENTS))
+        layouts_file = configuration(f"{name}-layouts", f"{APP}-layouts", "config.yaml", layouts_text, child)
+        clients_file = configuration(f"{name}-clients", f"{APP}-clients", "clients.yaml", clients_text, child)
         settings = {
             "CONFIG_FILE": f"{_LAYOUTS}/config.yaml",
             "GPU_CLIENTS_FILE": f"{_CLIENTS}/clients.yaml",

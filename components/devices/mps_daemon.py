@@ -25,7 +25,7 @@ _PROGRAM = "mps-control-daemon"
 
 @pulumi.type_token("gangline:index:MpsDaemon")
 class MpsDaemon(Component):
-    """One DaemonSet per MPS plan, with the same file as the plan's device plugin.
+    """One DaemonSet per MPS pool, with the same file as the pool's device plugin.
 
     Upstream's chart selects nodes by a label that GPU feature discovery writes once it has seen the configuration: a
     node that was labelled late has a plugin that waits for a daemon. Here the pool selects, as for all agents.
@@ -50,36 +50,38 @@ class MpsDaemon(Component):
         privileged = SecurityContextArgs(privileged=True)
         # No limit of memory: the servers of all clients run in this container, and one that is ended ends them all.
         resources = ResourceRequirementsArgs(requests={"cpu": "50m", "memory": "128Mi"})
+        prepare = ContainerArgs(
+            name="shared-memory",
+            image=image,
+            image_pull_policy="IfNotPresent",
+            command=[_PROGRAM, "mount-shm"],
+            security_context=privileged,
+            resources=resources,
+            # The mount must be there for the containers that come after it, which bind it from the node.
+            volume_mounts=[VolumeMountArgs(name="mps-root", mount_path="/mps", mount_propagation="Bidirectional")],
+        )
         for plan in plans:
-            agent(
-                f"{name}-{plan.name}",
-                f"{APP}-{plan.name}",
-                environment=environment,
-                pools=plan.pools,
-                init=ContainerArgs(
-                    name="shared-memory",
-                    image=image,
-                    image_pull_policy="IfNotPresent",
-                    command=[_PROGRAM, "mount-shm"],
-                    security_context=privileged,
-                    resources=resources,
-                    # The mount must be there for the containers that come after it, which bind it from the node.
-                    volume_mounts=[
-                        VolumeMountArgs(name="mps-root", mount_path="/mps", mount_propagation="Bidirectional")
-                    ],
-                ),
-                container=ContainerArgs(
-                    name=APP,
-                    image=image,
-                    image_pull_policy="IfNotPresent",
-                    command=[_PROGRAM],
-                    env=variables(plan),
-                    security_context=privileged,
-                    resources=resources,
-                    volume_mounts=[CONFIG_MOUNT, *MPS_MOUNTS],
-                ),
-                volumes=[volume("config", configurations[plan.name]), *mps_volumes()],
-                host_pid=True,
-                opts=pulumi.ResourceOptions(parent=self),
+            container = ContainerArgs(
+                name=APP,
+                image=image,
+                image_pull_policy="IfNotPresent",
+                command=[_PROGRAM],
+                env=variables(plan),
+                security_context=privileged,
+                resources=resources,
+                volume_mounts=[CONFIG_MOUNT, *MPS_MOUNTS],
             )
+            for pool in plan.pools:
+                agent(
+                    f"{name}-{pool}",
+                    APP,
+                    part=pool,
+                    environment=environment,
+                    pools=[pool],
+                    init=prepare,
+                    container=container,
+                    volumes=[volume("config", configurations[plan.name]), *mps_volumes()],
+                    host_pid=True,
+                    opts=pulumi.ResourceOptions(parent=self),
+                )
         self.register_outputs({})

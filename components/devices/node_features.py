@@ -4,9 +4,11 @@ Rules and permissions follow the project's own manifests (kubernetes-sigs/node-f
 deployment/base and deployment/components/common).
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
+import yaml
 from pulumi_kubernetes.apps.v1 import Deployment, DeploymentSpecArgs
 from pulumi_kubernetes.core.v1 import (
     ContainerArgs,
@@ -59,7 +61,7 @@ _MASTER_CONFIG = {"extraLabelNs": ["nvidia.com"]}
 class NodeFeatures(Component):
     """A worker on each GPU node that finds its devices, and one master that labels the nodes.
 
-    Workers are one DaemonSet per distinct set of labels that the document implies for nodes.
+    Workers are one DaemonSet per pool, since each gives its nodes the labels that the document implies for them.
     """
 
     def __init__(
@@ -107,7 +109,9 @@ class NodeFeatures(Component):
             subjects=[SubjectArgs(kind="ServiceAccount", name="nfd-master", namespace=NAMESPACE)],
             opts=pulumi.ResourceOptions(parent=self, depends_on=[role]),
         )
-        config = configuration(f"{name}-config", "nfd-master", "nfd-master.conf", _MASTER_CONFIG, self._child)
+        config = configuration(
+            f"{name}-config", "nfd-master", "nfd-master.conf", yaml.safe_dump(_MASTER_CONFIG), self._child
+        )
         affinity, tolerations = beside_gpus(environment)
         labels = {"app.kubernetes.io/name": "nfd-master"}
         Deployment(
@@ -160,19 +164,19 @@ class NodeFeatures(Component):
             subjects=[SubjectArgs(kind="ServiceAccount", name="nfd-worker", namespace=NAMESPACE)],
             opts=pulumi.ResourceOptions(parent=self, depends_on=[role]),
         )
-        for worker in features.workers(environment):
-            self._worker("-".join(filter(None, (name, worker.name))), worker, environment, account, binding)
+        for pool in features.pools(environment):
+            self._worker(f"{name}-{pool}", pool, environment, account, binding)
 
     def _worker(
-        self,
-        name: str,
-        worker: features.Worker,
-        environment: Environment,
-        account: ServiceAccount,
-        binding: RoleBinding,
+        self, name: str, pool: str, environment: Environment, account: ServiceAccount, binding: RoleBinding
     ) -> None:
-        app = "-".join(filter(None, ("nfd-worker", worker.name)))
-        config = configuration(f"{name}-config", app, "nfd-worker.conf", _worker_config(worker), self._child)
+        config = configuration(
+            f"{name}-config",
+            f"nfd-worker-{pool}",
+            "nfd-worker.conf",
+            yaml.safe_dump(_worker_config(features.labels(environment, pool)), sort_keys=False),
+            opts=self._child,
+        )
         host = {
             "boot": ("/boot", "/host-boot"),
             "os-release": ("/etc/os-release", "/host-etc/os-release"),
@@ -184,9 +188,10 @@ class NodeFeatures(Component):
         }
         agent(
             name,
-            app,
+            "nfd-worker",
+            part=pool,
             environment=environment,
-            pools=worker.pools,
+            pools=[pool],
             container=self._container(
                 "nfd-worker",
                 requests={"cpu": "5m", "memory": "64Mi"},
@@ -229,9 +234,9 @@ class NodeFeatures(Component):
         )
 
 
-def _worker_config(worker: features.Worker) -> dict[str, Any]:
+def _worker_config(labels: Mapping[str, str]) -> dict[str, Any]:
     # A rule without a condition holds for every node that it is asked on: the worker's own.
-    rules = [{"name": "as the document says", "labels": dict(worker.labels)}] if worker.labels else []
+    rules = [{"name": "as the document says", "labels": dict(labels)}] if labels else []
     return {"sources": {"pci": _PCI} | ({"custom": rules} if rules else {})}
 
 

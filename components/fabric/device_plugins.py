@@ -1,23 +1,20 @@
 """The device plugins that tell each kubelet which RDMA devices its node has."""
 
-import hashlib
 from dataclasses import dataclass
 
 import pulumi
 from pulumi_kubernetes.core.v1 import (
     CapabilitiesArgs,
-    ConfigMap,
-    ConfigMapVolumeSourceArgs,
     ContainerArgs,
     ResourceRequirementsArgs,
     SecurityContextArgs,
     VolumeArgs,
     VolumeMountArgs,
 )
-from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
-from components.devices.agent import NAMESPACE, agent, host_path
+from components.devices.agent import agent, host_path
+from components.devices.configuration import configuration, volume
 from model import fabric_changes, rdma
 from model.environment import Environment
 from model.rdma import Plan, Plugin
@@ -94,16 +91,16 @@ class FabricDevicePlugins(Component):
 
     def _plan(self, name: str, plan: Plan, environment: Environment) -> None:
         program = _PROGRAMS[plan.plugin]
-        app = program.product if plan.plugin == "efa" else f"{program.product}-{plan.name}"
         folders = {f"folder-{index}": path for index, path in enumerate(program.folders, start=1)}
         mounts = [VolumeMountArgs(name=key, mount_path=path) for key, path in folders.items()]
         volumes = [host_path(key, path, program.folders[path]) for key, path in folders.items()]
         if program.configuration:
             mounts.append(VolumeMountArgs(name="config", mount_path=program.configuration, read_only=True))
-            volumes.append(self._configuration(name, app, plan))
+            volumes.append(self._configuration(name, program, plan))
         agent(
             name,
-            app,
+            program.product,
+            part=None if plan.plugin == "efa" else plan.name,
             environment=environment,
             pools=plan.pools,
             container=ContainerArgs(
@@ -127,14 +124,12 @@ class FabricDevicePlugins(Component):
             opts=pulumi.ResourceOptions(parent=self),
         )
 
-    def _configuration(self, name: str, app: str, plan: Plan) -> VolumeArgs:
-        text = rdma.text(plan.configuration)
-        # The plugins read their file once. A name that changes with the content makes a change roll the DaemonSet.
-        config = ConfigMap(
+    def _configuration(self, name: str, program: _Program, plan: Plan) -> VolumeArgs:
+        config = configuration(
             f"{name}-config",
-            metadata=ObjectMetaArgs(name=f"{app}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", namespace=NAMESPACE),
-            immutable=True,
-            data={_FILE: text},
+            f"{program.product}-{plan.name}",
+            _FILE,
+            rdma.text(plan.configuration),
             opts=pulumi.ResourceOptions(parent=self),
         )
-        return VolumeArgs(name="config", config_map=ConfigMapVolumeSourceArgs(name=config.metadata.name))
+        return volume("config", config)

@@ -31,6 +31,7 @@ AGENTS = {
     "gpu-feature-discovery": ("notebooks", "serve", "small"),
     "nvidia-mps-control-daemon": ("serve",),
     "nvidia-mig-manager": ("small",),
+    "rdma-shared-device-plugin": ("train",),
 }
 WORKERS = {
     # By Ray cluster: its pool, and what each of its workers holds.
@@ -65,7 +66,8 @@ def eventually(check: Callable[[], Any], seconds: float = 30) -> Any:
 
 
 def nodes_of(client: Client, pool: str) -> set[str]:
-    return {node.metadata.name for node in client.list(Node, labels={"gangline.dev/pool": pool}) if node.metadata}
+    found = client.list(Node, labels={"gangline.dev/pool": pool})
+    return {node.metadata.name for node in found if node.metadata and node.metadata.name}
 
 
 def where(client: Client, namespace: str, **labels: str) -> dict[str, list[str]]:
@@ -125,9 +127,8 @@ def test_an_environment_of_another_cluster_comes_up_and_its_files_stay_as_they_a
 
 
 def test_every_node_agent_runs_on_the_nodes_that_need_it_and_nowhere_else(client: Client) -> None:
-    taints = {
-        (taint.key, taint.value, taint.effect) for node in client.list(Node) for taint in (node.spec.taints or ())
-    }
+    tainted = [node.spec.taints for node in client.list(Node) if node.spec and node.spec.taints]
+    taints = {(taint.key, taint.value, taint.effect) for each in tainted for taint in each}
     assert taints == {
         ("lab.example.com/team", "research", "NoSchedule"),
         ("nvidia.com/gpu", "true", "NoSchedule"),

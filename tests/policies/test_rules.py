@@ -111,7 +111,7 @@ BREAKS: dict[str, list[tuple[Resource, str]]] = {
         ),
         (agent("default", "nvidia-mig-manager"), "securityContext.privileged"),
         (agent("gangline-system", "nvidia-device-plugin-whole"), "securityContext.privileged"),
-        (agent("gangline-system", "nvidia-mps-control-daemon-mps-8-mine"), "securityContext.privileged"),
+        (agent("gangline-system", "nvidia-mps-control-daemon"), "securityContext.privileged"),
         (agent("gangline-system", "my-nvidia-mig-manager"), "securityContext.privileged"),
         (agent("gangline-system", "other"), "securityContext.privileged"),
         (agent("gangline-system", UNKNOWN), "securityContext.privileged"),
@@ -160,7 +160,7 @@ PASSES: dict[str, list[Resource]] = {
         pod(container(securityContext={"privileged": False})),
         pod(container(securityContext=_CAP)),
         agent("gangline-system", "nvidia-mig-manager"),
-        agent("gangline-system", "nvidia-mps-control-daemon-mps-48"),
+        agent("gangline-system", "nvidia-mps-control-daemon-serve"),
     ],
 }
 

@@ -86,15 +86,18 @@ def test_node_agents_run_where_they_are_needed_and_nowhere_else(rehearsed: Rehea
         }
 
     reached: dict[str, list[str]] = {}
+    selectors = []
     for daemon_set in rehearsed(change).of_kind("DaemonSet"):
-        labels = daemon_set.inputs["metadata"]["labels"]
         selector = daemon_set.inputs["spec"]["selector"]["matchLabels"]
-        assert selector == {"app.kubernetes.io/name": daemon_set.inputs["metadata"]["name"]}, "of its own"
-        assert selector.items() <= labels.items()
+        assert selector.items() <= daemon_set.inputs["spec"]["template"]["metadata"]["labels"].items()
+        selectors.append(selector)
         component = daemon_set.name.removeprefix("platform-")
         agent = next(name for name in AGENTS if component.startswith(name))
         spec = daemon_set.inputs["spec"]["template"]["spec"]
-        reached.setdefault(agent, []).extend(sorted(selected(spec, dict.fromkeys(POOLS))))
+        reached.setdefault(agent, []).extend(selected(spec, dict.fromkeys(POOLS)))
+    # An agent's selector takes no other agent's pods.
+    for number, one in enumerate(selectors):
+        assert not any(one.items() <= other.items() for other in selectors[:number] + selectors[number + 1 :])
     assert {agent: sorted(pools) for agent, pools in reached.items()} == {
         agent: sorted(pools) for agent, pools in AGENTS.items()
     }
@@ -129,11 +132,11 @@ def test_agents_that_hold_gpus_open_give_way_to_the_mig_manager(rehearsed: Rehea
             found[daemon_set.name] = (*keys, template["metadata"]["labels"]["app"])
     # Names that mig-parted v0.15.0 uses, pkg/mig/reconfigure/reconfigure.go.
     assert found == {
-        "platform-device-plugin-mig-7x1g-10gb": (
+        "platform-device-plugin-cut": (
             "nvidia.com/gpu.deploy.device-plugin",
             "nvidia-device-plugin-daemonset",
         ),
-        "platform-feature-discovery-mig-7x1g-10gb": (
+        "platform-feature-discovery-cut": (
             "nvidia.com/gpu.deploy.gpu-feature-discovery",
             "gpu-feature-discovery",
         ),
@@ -148,7 +151,7 @@ def test_agents_of_a_plan_read_the_same_file(rehearsed: Rehearse) -> None:
     rehearsal = rehearsed(change)
     files = set()
     for agent in ("device-plugin", "feature-discovery", "mps-daemon"):
-        spec = rehearsal.named(f"platform-{agent}-mps-8").inputs["spec"]["template"]["spec"]
+        spec = rehearsal.named(f"platform-{agent}-together").inputs["spec"]["template"]["spec"]
         (config,) = [each["configMap"]["name"] for each in spec["volumes"] if "configMap" in each]
         (container,) = spec["containers"]
         mounted = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
@@ -165,9 +168,9 @@ def test_the_mps_daemon_prepares_the_memory_that_the_plugin_sees(rehearsed: Rehe
         value["pools"]["together"] = {"server": "dgx-h100", "size": 1, "sharing": {"mps": {"replicas": 8}}}
 
     rehearsal = rehearsed(change)
-    daemon = rehearsal.named("platform-mps-daemon-mps-8").inputs["spec"]["template"]["spec"]
-    plugin = rehearsal.named("platform-device-plugin-mps-8").inputs["spec"]["template"]["spec"]
-    whole = rehearsal.named("platform-device-plugin-whole").inputs["spec"]["template"]["spec"]
+    daemon = rehearsal.named("platform-mps-daemon-together").inputs["spec"]["template"]["spec"]
+    plugin = rehearsal.named("platform-device-plugin-together").inputs["spec"]["template"]["spec"]
+    whole = rehearsal.named("platform-device-plugin-train").inputs["spec"]["template"]["spec"]
     paths = {"/mps": "/run/nvidia/mps", "/dev/shm": "/run/nvidia/mps/shm"}
     for spec in (daemon, plugin):
         hosts = {volume["name"]: volume["hostPath"]["path"] for volume in spec["volumes"] if "hostPath" in volume}
@@ -185,12 +188,12 @@ def test_nodes_are_labelled_as_the_plan_needs_by_their_own_workers(rehearsed: Re
         value["pools"]["cut"] = {"server": "dgx-h100", "size": 1, "sharing": {"mig": {"profiles": {"1g.10gb": 7}}}}
 
     rehearsal = rehearsed(change)
-    text = rehearsal.named("platform-node-features-worker-mig-7x1g-10gb-config").inputs["data"]["nfd-worker.conf"]
+    text = rehearsal.named("platform-node-features-worker-cut-config").inputs["data"]["nfd-worker.conf"]
     (rule,) = yaml.safe_load(text)["sources"]["custom"]
     assert rule["labels"]["nvidia.com/mig.config"] == "7x1g.10gb"
     layouts = rehearsal.named("platform-mig-manager-layouts").inputs["data"]["config.yaml"]
     assert rule["labels"]["nvidia.com/mig.config"] in yaml.safe_load(layouts)["mig-configs"]
-    other = rehearsal.named("platform-node-features-worker-whole-config").inputs["data"]["nfd-worker.conf"]
+    other = rehearsal.named("platform-node-features-worker-train-config").inputs["data"]["nfd-worker.conf"]
     assert "mig" not in other
 
 
@@ -218,34 +221,40 @@ def test_team_taint_and_odd_value_are_tolerated(rehearsed: Rehearse) -> None:
         ]
 
 
-def test_one_device_plugin_per_sharing_plan(rehearsed: Rehearse) -> None:
+def test_pools_with_one_plan_share_its_file(rehearsed: Rehearse) -> None:
     def shared(value: dict[str, Any]) -> None:
         value["pools"]["serve"] = {"server": "dgx-h100", "size": 2, "sharing": {"timeSlicing": {"replicas": 4}}}
         value["pools"]["debug"] = {"server": "dgx-h100", "size": 1}
 
     rehearsal = rehearsed(shared)
-    whole = rehearsal.named("platform-device-plugin-whole").inputs["spec"]["template"]["spec"]
-    sliced = rehearsal.named("platform-device-plugin-time-slicing-4").inputs["spec"]["template"]["spec"]
-    pools = {"train": {}, "serve": {}, "debug": {}, "system": {}}
-    assert selected(whole, pools) == {"train", "debug"}
-    assert selected(sliced, pools) == {"serve"}
+    files = {pool: file_of(rehearsal, f"platform-device-plugin-{pool}") for pool in ("train", "debug", "serve")}
+    assert files["train"] == files["debug"] != files["serve"]
     text = rehearsal.named("platform-device-plugin-time-slicing-4-config").inputs["data"]["config.yaml"]
     assert "renameByDefault: true" in text
 
 
-def test_changed_sharing_rolls_the_device_plugin(rehearsed: Rehearse) -> None:
-    def name_of_config(replicas: int) -> str:
+def file_of(rehearsal: Rehearsal, daemon_set: str) -> str:
+    """The name of the one ConfigMap that a DaemonSet mounts."""
+    volumes = rehearsal.named(daemon_set).inputs["spec"]["template"]["spec"]["volumes"]
+    (name,) = (volume["configMap"]["name"] for volume in volumes if "configMap" in volume)
+    return name
+
+
+def test_another_plan_rolls_the_same_agents(rehearsed: Rehearse) -> None:
+    def under(sharing: dict[str, Any]) -> Rehearsal:
         def shared(value: dict[str, Any]) -> None:
-            value["pools"]["serve"] = {
-                "server": "dgx-h100",
-                "size": 2,
-                "sharing": {"timeSlicing": {"replicas": replicas}},
-            }
+            value["pools"]["serve"] = {"server": "dgx-h100", "size": 2, "sharing": sharing}
 
-        daemon_set = rehearsed(shared).named(f"platform-device-plugin-time-slicing-{replicas}")
-        return daemon_set.inputs["spec"]["template"]["spec"]["volumes"][1]["configMap"]["name"]
+        return rehearsed(shared)
 
-    assert name_of_config(4) != name_of_config(8)
+    before, after = under({"timeSlicing": {"replicas": 4}}), under({"mps": {"replicas": 8}})
+    for agent in ("device-plugin", "feature-discovery", "node-features-worker"):
+        one, other = (each.named(f"platform-{agent}-serve") for each in (before, after))
+        # Two plugins on one node would take each other's socket.
+        assert one.urn == other.urn
+        assert one.inputs["metadata"]["name"] == other.inputs["metadata"]["name"]
+        assert one.inputs["spec"]["selector"] == other.inputs["spec"]["selector"]
+        assert file_of(before, one.name) != file_of(after, other.name)
 
 
 def test_node_agents_have_the_least_privilege(shipped: tuple[str, Environment], rehearsal: Rehearsal) -> None:
@@ -264,7 +273,8 @@ def test_node_agents_have_the_least_privilege(shipped: tuple[str, Environment], 
                 continue
             assert "privileged" not in context
             assert context.get("readOnlyRootFilesystem", False) is not agent.startswith("dcgm-exporter")
-            allowed = added if "mig" in daemon_set.name or agent != "nvidia-device-plugin" else []
+            # The pool whose GPUs are cut, in the environment `sharing`.
+            allowed = added if daemon_set.name.endswith("-small") or agent != "nvidia-device-plugin" else []
             assert context["capabilities"] == {"drop": ["ALL"]} | ({"add": allowed} if allowed else {})
             # Kubernetes counts SYS_ADMIN as escalation.
             assert (context.get("allowPrivilegeEscalation") is False) == ("SYS_ADMIN" not in allowed)

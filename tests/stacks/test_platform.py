@@ -136,9 +136,9 @@ def test_environment_without_gpus_has_no_node_agents(rehearsed: Rehearse) -> Non
         ("platform-tenant-research-research", "platform-volcano-release"),
         ("platform-ray-tuning-cluster", "platform-tenant-research-research"),
         ("platform-ray-tuning-cluster", "platform-ray-operator-deployment"),
-        ("platform-node-features-worker-whole", "platform-node-feature-definitions-nodefeatures.nfd.k8s-sigs.io"),
-        ("platform-node-features-worker-whole", "platform-agents-namespace"),
-        ("platform-device-plugin-whole", "platform-agents-namespace"),
+        ("platform-node-features-worker-train", "platform-node-feature-definitions-nodefeatures.nfd.k8s-sigs.io"),
+        ("platform-node-features-worker-train", "platform-agents-namespace"),
+        ("platform-device-plugin-train", "platform-agents-namespace"),
     ],
 )
 def test_order(rehearsed: Rehearse, later: str, earlier: str) -> None:
