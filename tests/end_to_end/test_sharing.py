@@ -32,6 +32,7 @@ AGENTS = {
     "nvidia-mps-control-daemon": ("serve",),
     "nvidia-mig-manager": ("small",),
     "rdma-shared-device-plugin": ("train",),
+    "dcgm-exporter": GPUS,
 }
 WORKERS = {
     # By Ray cluster: its pool, and what each of its workers holds.
@@ -180,6 +181,7 @@ def test_agents_leave_a_node_while_its_gpus_are_cut_and_come_back(client: Client
         # What mig-parted v0.15.0 does (pkg/mig/reconfigure): it labels the node, and waits until these pods are gone.
         "nvidia.com/gpu.deploy.device-plugin": "nvidia-device-plugin-daemonset",
         "nvidia.com/gpu.deploy.gpu-feature-discovery": "gpu-feature-discovery",
+        "nvidia.com/gpu.deploy.dcgm-exporter": "nvidia-dcgm-exporter",
     }
 
     def say(value: str) -> None:
