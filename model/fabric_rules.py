@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from catalog import reader as catalog
 
-from . import fabric, names, rdma
+from . import fabric, names, nodes, rdma
 from .fabric import Fabric
 from .pools import MOST_PODS, Pool
 from .problems import ABSENT, Path, Problem, Subject, answered, each, known, lost, nearest
+from .quantities import readable
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -50,7 +51,8 @@ def references(env: "Environment") -> Iterator[Problem]:
 
 
 def limits(env: "Environment") -> Iterator[Problem]:
-    """Pools that the network operator's one policy cannot tell apart."""
+    """Machines too small for their fabric, and pools that the network operator's one policy cannot tell apart."""
+    yield from each(("pools",), env.pools, env, _room)
     if env.devices.install == "operator":
         yield from _told_apart(env)
 
@@ -305,6 +307,18 @@ def _host(it: Subject[Pool]) -> Iterator[Problem]:
     if fabric.mode(declared) == "host" and known(declared.socket_interface) is None:
         message = "pods in the network of the node see all its interfaces, and NCCL would take any"
         yield Problem((*at, "socketInterface"), ABSENT, message, "the node's own interface", "socketInterface: …")
+
+
+def _room(it: Subject[Pool]) -> Iterator[Problem]:
+    """Memory in huge pages is memory for nothing else."""
+    pages = fabric.huge_pages(it.value)
+    if pages is None:
+        return
+    left = nodes.machine(it.value).memory.value - nodes.kept_back(it.value)[1]
+    if 0 < left <= pages.value:
+        at, _ = _kind_at(it)
+        message = f"it sets {pages} aside in huge pages, and a node has {readable('memory', left)} for pods"
+        yield Problem(at, "efa", message, "a larger machine, or tcp")
 
 
 def _told_apart(env: "Environment") -> Iterator[Problem]:

@@ -231,3 +231,19 @@ def test_a_misspelt_fabric_is_one_problem():
     path, problem = only(errors(infiniband(slot=3)))
     assert problem.fix == "slots: …"
     assert not errors(infiniband(), drop("pools.train.labels"))
+
+
+def test_huge_pages_need_room():
+    def small(memory):
+        def change(value):
+            nics = {"model": "efa", "count": 1}
+            value["pools"]["small"] = {"shape": {"cpu": 8, "memory": memory, "nics": nics}, "size": 1, "fabric": "efa"}
+
+        return change
+
+    path, problem = only(errors(small("10Gi")))
+    assert path == "pools.small.fabric"
+    assert "10256Mi aside in huge pages" in problem.message
+    assert not errors(small("16Gi"))
+    # What is too small for the kubelet alone is told once.
+    assert list(errors(small("1Gi"))) == ["pools.small.shape.memory"]
