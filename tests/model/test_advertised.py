@@ -1,4 +1,4 @@
-"""Whatever the plans: quotas, jobs, policies and exporters speak of the resources that nodes offer, and of no others."""
+"""Whatever the plans: quotas, jobs, policies and exporters speak of what nodes offer, and of nothing else."""
 
 import copy
 from typing import Any
@@ -72,7 +72,7 @@ def _exporters(value: dict[str, Any], env: Environment) -> None:
     """The exporter knows whole GPUs and instances by name, and what else it is told of."""
     for exporter in deployments(env):
         offered = {name for pool in exporter.pools for name in gpu_resources(value["pools"][pool])}
-        told = exporter.variables.get("NVIDIA_RESOURCE_NAMES")
+        told = exporter.environment.get("NVIDIA_RESOURCE_NAMES")
         assert set(told.split(",") if told else ()) == offered & {"nvidia.com/gpu.shared"}
 
 
