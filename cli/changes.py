@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from model import document, fabric_changes
+from model import document, fabric_changes, sharing_changes
 from model.environment import Environment
 from model.problems import DocumentError
 
@@ -19,7 +19,10 @@ def show(engine: Engine, stack: str, environment: Environment) -> None:
     before = _last(engine, stack)
     if before is None:
         return
-    for disruption in fabric_changes.disruptions(before, environment):
+    for disruption in (
+        *fabric_changes.disruptions(before, environment),
+        *sharing_changes.disruptions(before, environment),
+    ):
         console.print(f"[bold yellow]{'drains nodes' if disruption.drains else 'interrupts'}[/]  {disruption}")
 
 

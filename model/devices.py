@@ -24,7 +24,7 @@ MPS_ROOT = "/run/nvidia/mps"
 """The folder of the node that the MPS control daemon, the device plugin and the containers share."""
 
 _LONGEST = 32
-"""Characters of a plan's name: agents are called after their plan, and their names become label values (63)."""
+"""Characters of a plan's name, so that what is called after a plan is still short enough for a label value (63)."""
 
 
 @dataclass(frozen=True)
