@@ -1,5 +1,6 @@
 """All rules of the pack, in the order of the reference."""
 
+from policies.device_plugins import device_plugins
 from policies.gpu_parts import gpu_parts, mps_pods
 from policies.images import image_version
 from policies.nccl_variables import nccl_variables
@@ -13,6 +14,7 @@ RULES: tuple[PodRule | StackRule, ...] = (
     gpu_limits,
     gpu_parts,
     mps_pods,
+    device_plugins,
     plugin_files,
     gpu_queue,
     queue_exists,
