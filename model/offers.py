@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import features, gpu_labels, nodes, racks, topology
+from . import fabric, features, gpu_labels, nodes, racks, topology
 from .pools import Taint
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def node_offers(env: "Environment") -> list[NodeOffer]:
                 "kubernetes.io/hostname": name,
                 **pool.labels,
                 **place,
+                **(fabric.node_labels(pool) if pool_name in features.pools(env) else {}),
                 **gpu_labels.labels(env, pool_name),
                 **features.labels(env, pool_name),
                 nodes.POOL_LABEL: pool_name,

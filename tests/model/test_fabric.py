@@ -3,6 +3,7 @@
 import pytest
 
 from model import fabric, gangs, nodes, workload
+from model.offers import node_offers
 from model.quantities import Quantity
 from tests.model.documents import environment, put
 
@@ -155,3 +156,8 @@ def test_nodes_with_such_nics_are_known_by_their_vendor():
         "feature.node.kubernetes.io/pci-15b3.present": "true"
     }
     assert fabric.node_labels(environment().pools["system"]) == {}
+    shown = {
+        offer.pool: "feature.node.kubernetes.io/pci-15b3.present" in offer.labels
+        for offer in node_offers(environment())
+    }
+    assert shown == {"system": False, "train": True, "serve": False}

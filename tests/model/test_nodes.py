@@ -90,6 +90,7 @@ def test_offers_are_named_and_labelled_in_the_order_of_the_document():
         "team.example.com/tier": "gold",
         "topology.example.com/spine": "train-spine-1",
         "topology.example.com/rack": "train-rack-3",
+        "feature.node.kubernetes.io/pci-15b3.present": "true",
         "nvidia.com/device-plugin.config": "whole",
         "gangline.dev/pool": "train",
     }
