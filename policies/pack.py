@@ -2,6 +2,7 @@
 
 from policies.device_plugins import device_plugins
 from policies.gpu_parts import gpu_parts, mps_pods
+from policies.gpu_visibility import gpu_visibility
 from policies.images import image_version
 from policies.nccl_variables import nccl_variables
 from policies.plugin_files import plugin_files
@@ -15,6 +16,7 @@ RULES: tuple[PodRule | StackRule, ...] = (
     gpu_parts,
     mps_pods,
     device_plugins,
+    gpu_visibility,
     plugin_files,
     gpu_queue,
     queue_exists,

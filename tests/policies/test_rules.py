@@ -31,6 +31,10 @@ def asks(**resources: Any) -> Resource:
     return pod(container(resources=resources))
 
 
+def seeing(devices: Any) -> dict[str, Any]:
+    return container(env=[{"name": "NVIDIA_VISIBLE_DEVICES", "value": devices}])
+
+
 GPU = "nvidia.com/gpu"
 
 
@@ -91,6 +95,17 @@ BREAKS: dict[str, list[tuple[Resource, str]]] = {
         ),
         (ray({QUEUE_LABEL: "a"}, variable("NCCL_NET_GDR_LEVEL", "phb")), "workerGroupSpecs[0]"),
     ],
+    "gpu-visibility": [
+        (pod(seeing("all")), "spec.containers[0].env[0].value: all hands over GPUs"),
+        (pod(seeing("0,1")), "spec.containers[0].env[0].value"),
+        (pod(initContainers=[seeing("all")]), "spec.initContainers[0].env[0].value"),
+        (
+            pod(container(env=[{"name": "NVIDIA_VISIBLE_DEVICES", "valueFrom": {}}])),
+            "env[0].valueFrom: takes the names",
+        ),
+        (workload("DaemonSet", template(seeing("all"))), "spec.template.spec.containers[0].env[0].value"),
+        (pod(container(env=[{"name": UNKNOWN}, *seeing("all")["env"]])), "spec.containers[0].env[1].value"),
+    ],
     "image-version": [
         (pod(container(image="example.org/a:latest")), "spec.containers[0].image: example.org/a:latest"),
         (pod(container(image="a")), "a has no tag"),
@@ -149,6 +164,16 @@ PASSES: dict[str, list[Resource]] = {
         pod(variable("TIMEOUT", "64 s")),
         pod(container(env=[{"name": "NCCL_IB_SL", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}])),
     ],
+    "gpu-visibility": [
+        pod(seeing("void")),
+        pod(seeing("none")),
+        pod(seeing(None)),
+        pod(container(env=[{"name": "OTHER", "value": "all"}])),
+        Resource(
+            "kubernetes:apps/v1:DaemonSet",
+            {"metadata": {"namespace": "gangline-system"}, "spec": {"template": template(seeing("all"))}},
+        ),
+    ],
     "image-version": [
         pod(container(image="example.org/a:v1.2")),
         pod(container(image="registry:5000/team/a:latest-cuda12")),
@@ -187,6 +212,10 @@ UNKNOWNS: dict[str, list[tuple[Resource, str]]] = {
         (pod(variable("NCCL_IB_SL", UNKNOWN)), "spec.containers[0].env[1].value"),
         (pod(container(env=UNKNOWN)), "spec.containers[0].env"),
         (pod(variable(UNKNOWN, "x")), "spec.containers[0].env[1].name"),
+    ],
+    "gpu-visibility": [
+        (pod(seeing(UNKNOWN)), "spec.containers[0].env[0].value"),
+        (pod(container(env=UNKNOWN)), "spec.containers[0].env"),
     ],
     "image-version": [
         (pod(container(image=UNKNOWN)), "spec.containers[0].image"),

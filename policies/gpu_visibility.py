@@ -1,0 +1,42 @@
+"""Laws about how pods come by GPUs."""
+
+from policies.fields import Field
+from policies.pods import Pod
+from policies.rules import PodRule, Report, Severity, rule
+
+VISIBLE = "NVIDIA_VISIBLE_DEVICES"
+_NOTHING = frozenset({"", "void", "none"})
+"""Values with which the container toolkit hands over no GPU
+(https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html)."""
+_AGENTS = "gangline-system"
+
+
+@rule(
+    PodRule,
+    id="gpu-visibility",
+    severity=Severity.HIGH,
+    what=f"No workload names GPUs in `{VISIBLE}`.",
+    why=(
+        "Where NVIDIA's runtime is the default one, the variable alone hands GPUs over: the pod uses GPUs of its node "
+        "that the scheduler has given to somebody else, and no queue accounts for them."
+    ),
+    fix=f"Remove the variable and ask for GPUs by `limits`. `{VISIBLE}: void` is right for pods without any.",
+)
+def gpu_visibility(pod: Pod, report: Report) -> None:
+    """Judge the environment of each container; node agents look after all GPUs of their node."""
+    if (pod.group, pod.kind) == ("apps", "DaemonSet") and pod.object.at("metadata", "namespace").value == _AGENTS:
+        return
+    for container in pod.containers:
+        with report.reading():
+            for variable in container["env"].items():
+                with report.reading():
+                    _judge(variable, report)
+
+
+def _judge(variable: Field, report: Report) -> None:
+    if variable["name"].text() != VISIBLE:
+        return
+    if variable["valueFrom"].value is not None:
+        report.violation(variable["valueFrom"], "takes the names of GPUs from elsewhere")
+    elif (variable["value"].text() or "") not in _NOTHING:
+        report.violation(variable["value"], f"{variable['value']} hands over GPUs that the pod was not given")
