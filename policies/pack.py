@@ -1,5 +1,6 @@
 """All rules of the pack, in the order of the reference."""
 
+from policies.counter_files import counter_files
 from policies.device_plugins import device_plugins
 from policies.gpu_parts import gpu_parts, mps_pods
 from policies.gpu_visibility import gpu_visibility
@@ -18,6 +19,7 @@ RULES: tuple[PodRule | StackRule, ...] = (
     device_plugins,
     gpu_visibility,
     plugin_files,
+    counter_files,
     gpu_queue,
     queue_exists,
     queue_sums,
