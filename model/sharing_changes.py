@@ -31,8 +31,11 @@ def _of_pool(name: str, before: Pool, after: Pool, *, operated: bool) -> Iterato
         effect = "nothing joins the GPUs again by itself: drain the nodes and turn MIG off there (nvidia-smi -mig 0)"
     elif was != will:
         effect = "the MIG manager cuts GPUs that no pod uses: drain the nodes"
-    elif _mps(before) != _mps(after):
+    elif bool(_mps(before)) != bool(_mps(after)):
         effect = "the MPS server and processes without it keep each other from a GPU: drain the nodes"
+    elif _mps(before) != _mps(after):
+        # The servers run in the control daemon's container, which starts anew to read its file.
+        effect = "the MPS server starts anew, and what runs under it ends: drain the nodes"
     elif gone:
         effect = f"GPUs of pods that hold {', '.join(gone)} are offered anew while they still run: drain the nodes"
     else:
@@ -44,5 +47,5 @@ def _layout(pool: Pool) -> str:
     return mig.layout_name(pool.plan.mig.profiles) if pool.plan and pool.plan.mig else ""
 
 
-def _mps(pool: Pool) -> bool:
-    return pool.plan is not None and pool.plan.mps is not None
+def _mps(pool: Pool) -> int:
+    return pool.plan.mps.replicas if pool.plan and pool.plan.mps else 0

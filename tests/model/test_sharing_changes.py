@@ -26,6 +26,7 @@ def changes(before: Any, after: Any) -> list[Any]:
         (CUT, SLICED, "turn MIG off there"),
         ("none", MPS, "keep each other from a GPU"),
         (MPS, SLICED, "keep each other from a GPU"),
+        (MPS, {"mps": {"replicas": 4}}, "the MPS server starts anew"),
         ("none", SLICED, "pods that hold nvidia.com/gpu are offered anew"),
         (CUT, {**CUT, **SLICED}, "pods that hold nvidia.com/mig-1g.10gb are offered anew"),
         (CUT, {"mig": {**CUT["mig"], "strategy": "single"}}, "nvidia.com/mig-1g.10gb"),
@@ -43,7 +44,6 @@ def test_nodes_are_drained_where_running_pods_would_be_in_the_way(before: Any, a
         ("none", "none"),
         (SLICED, {"timeSlicing": {"replicas": 8}}),
         (MPS, {"mps": {"replicas": 8, "floor": "4Gi"}}),
-        (MPS, {"mps": {"replicas": 4}}),
         ({**CUT, **SLICED}, {**CUT, "timeSlicing": {"replicas": 2}}),
     ],
 )
