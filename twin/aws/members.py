@@ -1,0 +1,140 @@
+"""The nodes that node groups bring: what EKS would have made of each group by now.
+
+A group has as many nodes as its desired size. A node's name comes from what it was made of, so that a new version of
+the launch template or of Kubernetes gives other nodes, and a smaller size takes the last ones away; labels and taints of a
+group change the nodes that are there. What GPUs, fabric and sharing bring to a node is the model's to say, by the pool
+that the group's label names.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from model import features, gpu_labels, nodes
+from model.offers import NodeOffer
+from model.pools import Taint
+from twin.aws.cloud import Cloud
+from twin.aws.row import Call
+
+if TYPE_CHECKING:
+    from model.environment import Environment
+
+LAYERS = tuple(f"topology.k8s.aws/network-node-layer-{number}" for number in (1, 2, 3))
+"""Labels of the network's layers, the outermost first: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-topology.html."""
+
+_EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
+
+
+@dataclass(frozen=True)
+class Member:
+    """A node of a node group.
+
+    Attributes:
+        name: The node's name.
+        labels: What EKS and the cloud controller write on it, and the group's own labels.
+        taints: The group's, in Kubernetes' spelling.
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+
+    @property
+    def pool(self) -> str | None:
+        """Name of the pool that the group was made for; None for a group of somebody else's."""
+        return self.labels.get(nodes.POOL_LABEL)
+
+
+def members(cloud: Cloud, leaf: int = 16, spine: int = 4) -> list[Member]:
+    """Give the nodes of all node groups of all clusters.
+
+    Args:
+        cloud: The cloud.
+        leaf: Nodes of a group that share the innermost layer of the network.
+        spine: Innermost layers that share the next one.
+
+    Raises:
+        CloudError: The cloud does not answer.
+    """
+    found: list[Member] = []
+    for cluster in _ask(cloud, "list_clusters")["clusters"]:
+        for name in _ask(cloud, "list_nodegroups", clusterName=cluster)["nodegroups"]:
+            group = _ask(cloud, "describe_nodegroup", clusterName=cluster, nodegroupName=name)["nodegroup"]
+            found.extend(_of_group(cloud, group, leaf, spine))
+    return found
+
+
+def offer(env: "Environment", member: Member) -> NodeOffer:
+    """Give a node as the cluster shall show it.
+
+    Raises:
+        KeyError: The document has no pool of the name that the group's label says, or the group has no such label.
+    """
+    name = member.pool or ""
+    pool = env.pools[name]
+    return NodeOffer(
+        name=member.name,
+        pool=name,
+        labels={**gpu_labels.labels(env, name), **features.labels(env, name), **member.labels},
+        taints=member.taints,
+        capacity={key: str(amount) for key, amount in nodes.capacity(pool).items()},
+        allocatable={key: str(amount) for key, amount in nodes.allocatable(pool).items()},
+    )
+
+
+def _ask(cloud: Cloud, operation: str, service: str = "eks", **parameters: Any) -> dict[str, Any]:
+    return cloud.call(service, Call(operation), {}, parameters)
+
+
+def _of_group(cloud: Cloud, group: Mapping[str, Any], leaf: int, spine: int) -> Iterator[Member]:
+    subnets = _ask(cloud, "describe_subnets", "ec2", SubnetIds=group["subnets"])["Subnets"]
+    template = group.get("launchTemplate") or {}
+    instance = _instance(cloud, group, template)
+    taints = tuple(
+        Taint(key=taint["key"], value=taint.get("value", ""), effect=_EFFECTS[taint["effect"]])
+        for taint in group.get("taints") or ()
+    )
+    made_of = f"{group['nodegroupArn']} {group['releaseVersion']} {template.get('version', '')}"
+    for number in range(group["scalingConfig"]["desiredSize"]):
+        identity = f"i-{hashlib.sha256(f'{made_of} {number}'.encode()).hexdigest()[:17]}"
+        name = f"{identity}.{cloud.region}.compute.internal"
+        place = subnets[number % len(subnets)]
+        zone = place["AvailabilityZone"]
+        inner = number // leaf
+        layers = zip(LAYERS, ((), (inner // spine,), (inner // spine, inner)), strict=True)
+        labels = {
+            **(group.get("labels") or {}),
+            "kubernetes.io/arch": instance["ProcessorInfo"]["SupportedArchitectures"][-1].replace("x86_64", "amd64"),
+            "kubernetes.io/os": "linux",
+            "kubernetes.io/hostname": name,
+            "node.kubernetes.io/instance-type": instance["InstanceType"],
+            "topology.kubernetes.io/region": cloud.region,
+            "topology.kubernetes.io/zone": zone,
+            "topology.k8s.aws/zone-id": place["AvailabilityZoneId"],
+            "eks.amazonaws.com/nodegroup": group["nodegroupName"],
+            "eks.amazonaws.com/capacityType": group["capacityType"],
+            **{label: _network_node(group, zone, *numbers) for label, numbers in layers},
+        }
+        if template:
+            labels["eks.amazonaws.com/sourceLaunchTemplateId"] = template["id"]
+            labels["eks.amazonaws.com/sourceLaunchTemplateVersion"] = str(template["version"])
+        yield Member(name, labels, taints)
+
+
+def _network_node(group: Mapping[str, Any], zone: str, *numbers: int) -> str:
+    """Invent the id of a node of the network: groups share no inner layers, and zones no layer at all."""
+    text = f"{zone} {group['nodegroupArn'] if numbers else ''} {numbers}"
+    return f"nn-{hashlib.sha256(text.encode()).hexdigest()[:17]}"
+
+
+def _instance(cloud: Cloud, group: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what the cloud says of the instance type: the group's, or that of its launch template."""
+    kinds = group.get("instanceTypes")
+    if not kinds:
+        version = str(template["version"])
+        answer = _ask(
+            cloud, "describe_launch_template_versions", "ec2", LaunchTemplateId=template["id"], Versions=[version]
+        )
+        kinds = [answer["LaunchTemplateVersions"][0]["LaunchTemplateData"]["InstanceType"]]
+    return _ask(cloud, "describe_instance_types", "ec2", InstanceTypes=[kinds[0]])["InstanceTypes"][0]
