@@ -39,7 +39,7 @@ class Cloud:
         """
         if urlsplit(address).hostname not in _LOOPBACK:
             raise CloudError(f"{VARIABLE}={address}: the AWS stand-in works on loopback only")
-        self._address = address
+        self.address = address
         self.region = region
         self._clients: dict[str, Any] = {}
 
@@ -49,7 +49,7 @@ class Cloud:
             self._clients[service] = Session().client(
                 service,
                 region_name=self.region,
-                endpoint_url=self._address,
+                endpoint_url=self.address,
                 aws_access_key_id="twin",
                 aws_secret_access_key="twin",  # noqa: S106 - moto asks for no secret
                 # A refusal of moto is final, and one host name serves all services and buckets.

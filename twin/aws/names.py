@@ -11,3 +11,6 @@ ENDPOINT, AUTHORITY = "GANGLINE_TWIN_ENDPOINT", "GANGLINE_TWIN_AUTHORITY"
 
 KUBECONFIG = "GANGLINE_TWIN_KUBECONFIG"
 """The twin's kubeconfig, for `aws eks get-token`."""
+
+JOURNAL = "/moto-api/gangline/journal"
+"""Where at the cloud's address the notes of what was made are."""

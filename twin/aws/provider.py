@@ -15,7 +15,7 @@ from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, plugin_pb2, provider_pb2_grpc, status_pb2
 from pulumi.runtime.proto import provider_pb2 as pb
 
-from twin.aws import functions, plans, sdk
+from twin.aws import functions, orphans, plans, sdk
 from twin.aws.cloud import Cloud, CloudError
 from twin.aws.names import VARIABLE
 from twin.aws.resources import Found, PartlyMadeError, Resource
@@ -168,7 +168,9 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             try:
                 identity, found = resource.create(inputs.values)
             except PartlyMadeError as error:
+                orphans.note(self._ready(), request.urn, error.id, inputs.values)
                 self._partly(context, resource, error, inputs)
+            orphans.note(self._ready(), request.urn, identity, inputs.values)
             return pb.CreateResponse(id=identity, properties=_sealed(resource, found.outputs, inputs))
 
     def Read(self, request, context):
@@ -199,6 +201,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         inputs, state = decode(request.old_inputs), decode(request.properties)
         with self._work(context, request.urn, _both(inputs, state)):
             self._resource(request.urn).delete(request.id, inputs.values, state.values)
+            orphans.forget(self._ready(), request.urn, request.id)
             return empty_pb2.Empty()
 
     def _changed(

@@ -16,6 +16,7 @@ from twin.aws.moto_gaps import (
     fsx,
     identity,
     images,
+    journal,
     node_groups,
     placement,
     registry,
@@ -37,6 +38,7 @@ _ALL = (
     fsx,
     images,
     registry,
+    journal,
 )
 
 __all__ = ["install"]
