@@ -33,6 +33,17 @@ def test_a_subnet_in_use_stays(place: Place, ec2: Any) -> None:
         assert code(caught) == "DependencyViolation"
 
 
+def test_a_nat_gateway_leaves_nothing_in_its_subnet(place: Place, ec2: Any) -> None:
+    subnet = ec2.create_subnet(VpcId=place.other_vpc, CidrBlock="10.9.1.0/24")["Subnet"]["SubnetId"]
+    address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    gateway = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=address)["NatGateway"]["NatGatewayId"]
+    with pytest.raises(ClientError, match=gateway):
+        ec2.delete_subnet(SubnetId=subnet)
+    ec2.delete_nat_gateway(NatGatewayId=gateway)
+    ec2.release_address(AllocationId=address)
+    ec2.delete_subnet(SubnetId=subnet)
+
+
 def test_a_security_group_in_use_stays(place: Place, ec2: Any, eks: Any) -> None:
     cluster = eks.describe_cluster(name=place.cluster)["cluster"]["resourcesVpcConfig"]["clusterSecurityGroupId"]
     with pytest.raises(ClientError, match="cluster place") as caught:

@@ -99,8 +99,16 @@ def _delete_vpc(inner: Any, self: Any, vpc_id: str) -> Any:
     return inner(self, vpc_id)
 
 
+def _delete_nat_gateway(inner: Any, self: Any, nat_gateway_id: str) -> Any:
+    """Let the interface go with the gateway: moto keeps it, and the subnet would stay in use."""
+    gateway = inner(self, nat_gateway_id)
+    self.enis.pop(gateway._eni.id, None)
+    return gateway
+
+
 def install() -> None:
     """Put the refusals around moto's deletions."""
+    wrap(EC2Backend, "delete_nat_gateway", _delete_nat_gateway)
     wrap(EC2Backend, "delete_subnet", _delete_subnet)
     wrap(EC2Backend, "delete_security_group", _delete_security_group)
     wrap(EC2Backend, "delete_vpc", _delete_vpc)
