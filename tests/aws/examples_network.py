@@ -246,6 +246,7 @@ COMPUTE: Mapping[str, Example] = {
             },
             "networkInterfaces": None,
             "vpcSecurityGroupIds": [place.group],
+            "updateDefaultVersion": True,
         },
         replace=lambda place: {"name": "another"},
         drift=lambda place, made: place.client("ec2").create_launch_template_version(

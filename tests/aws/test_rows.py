@@ -139,5 +139,31 @@ def test_a_row_is_in_order_and_its_examples_use_all_of_it(token: str, place: Pla
     assert row.carried <= used | changed | replaced | set(row.defaults) | {row.autoname}
     assert bool(changed) == bool(row.updated | ({"tags"} if row.tags else set()))
     assert bool(replaced) == bool(row.replaced)
+    roots = {path.partition(".")[0] for path in row.replaced}
+    documented = sdk.resource(token).replaces & row.carried
+    assert documented <= roots or row.replaced_too is not None
     drifts = any(example.drift for example in examples)
     assert drifts == bool(row.updated | ({"tags"} if row.tags else set()) or "accessScope" in row.replaced)
+
+
+def test_what_replaces_depends_on_values_where_the_documentation_says_so(engine: Engine, place: Place) -> None:
+    token = "aws:fsx/lustreFileSystem:LustreFileSystem"
+    made = engine.create(
+        token, "versions", {"subnetIds": place.subnets[0], "storageCapacity": 1200, "fileSystemTypeVersion": "2.12"}
+    )
+    higher = {**made.inputs, "fileSystemTypeVersion": "2.15"}
+    lower = {**made.inputs, "fileSystemTypeVersion": "2.10"}
+    assert list(engine.diff(made, higher).replaces) == []
+    assert list(engine.diff(made, lower).replaces) == ["fileSystemTypeVersion"]
+    engine.delete(made)
+
+
+def test_the_default_version_of_a_template_follows_where_it_is_told_to(engine: Engine) -> None:
+    token = "aws:ec2/launchTemplate:LaunchTemplate"
+    inputs = {"instanceType": "p5.48xlarge", "updateDefaultVersion": True}
+    made = engine.create(token, "follows", inputs)
+    changed = engine.update(
+        made, engine.check(token, "follows", {**inputs, "instanceType": "p4d.24xlarge"}, made.inputs)
+    )
+    assert (changed.outputs["latestVersion"], changed.outputs["defaultVersion"]) == (2, 2)
+    engine.delete(changed)

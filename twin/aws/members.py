@@ -1,9 +1,9 @@
 """The nodes that node groups bring: what EKS would have made of each group by now.
 
 A group has as many nodes as its desired size. A node's name comes from what it was made of, so that a new version of
-the launch template or of Kubernetes gives other nodes, and a smaller size takes the last ones away; labels and taints of a
-group change the nodes that are there. What GPUs, fabric and sharing bring to a node is the model's to say, by the pool
-that the group's label names.
+the launch template or of Kubernetes gives other nodes, and a smaller size takes the last ones away; labels and taints
+of a group change the nodes that are there. What GPUs, fabric and sharing bring to a node is the model's to say, by
+the pool that the group's label names.
 """
 
 import hashlib

@@ -35,12 +35,15 @@ class Kind:
         required: Names of the inputs that must be given.
         outputs: Types of the outputs by name; they include the inputs.
         secret: Names of the outputs that are always secret.
+        replaces: Names of the inputs of which the documentation says that a change may force a new resource. It says
+            so of few: what a row replaces must hold at least these.
     """
 
     inputs: Mapping[str, Type]
     required: frozenset[str]
     outputs: Mapping[str, Type]
     secret: frozenset[str]
+    replaces: frozenset[str]
 
 
 @cache
@@ -61,7 +64,13 @@ def resource(token: str) -> Kind:
         KeyError: The file does not hold it.
     """
     entry = _file()["resources"][token]
-    return Kind(entry["inputs"], frozenset(entry["required"]), entry["outputs"], frozenset(entry["secret"]))
+    return Kind(
+        inputs=entry["inputs"],
+        required=frozenset(entry["required"]),
+        outputs=entry["outputs"],
+        secret=frozenset(entry["secret"]),
+        replaces=frozenset(entry["replaces"]),
+    )
 
 
 def function(token: str) -> Mapping[str, Any]:

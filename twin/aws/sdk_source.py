@@ -18,6 +18,10 @@ from twin.aws.rows import ROWS
 from twin.schema import _plain as plain
 
 _NAMES: Mapping[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
+# `:param pulumi.Input[_builtins.str] name: ... forces a new resource ...`
+_REPLACES = re.compile(
+    r":param pulumi\.Input\[.*\] (\w+): (?=.*(?:[Ff]orces? (?:a )?new |resource replacement|recreat))"
+)
 
 
 def text() -> str:
@@ -56,12 +60,14 @@ def _resource(token: str, objects: dict[str, Any]) -> dict[str, Any]:
     arguments = getattr(module, f"{name}InitArgs", None) or getattr(module, f"{name}Args")
     spelt = _types.input_type_py_to_pulumi_names(arguments)
     inputs = {spelt.get(key, key): kind for key, kind in _types.input_type_types(arguments).items()}
+    told = inspect.getdoc(arguments.__init__) or ""
     secret = re.search(r"additional_secret_outputs=(\[[^]]*\])", inspect.getsource(outputs))
     return {
         "inputs": {key: _type(kind, objects) for key, kind in inputs.items()},
         "required": sorted(_types._required_property_names(arguments)),
         "outputs": {key: _type(kind, objects) for key, kind in _types.resource_types(outputs).items()},
         "secret": ast.literal_eval(secret[1]) if secret else [],
+        "replaces": sorted(spelt.get(name) or name for name in _REPLACES.findall(told)),
     }
 
 

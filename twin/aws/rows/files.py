@@ -3,6 +3,7 @@
 # ruff: noqa: ARG005 (functions of rows all take the same)
 
 from collections.abc import Mapping
+from typing import Any
 
 from twin.aws.row import Call, Read, Row, Tags, Update
 from twin.aws.rows.common import words
@@ -11,6 +12,13 @@ _LUSTRE = (
     "automaticBackupRetentionDays", "dataCompressionType", "metadataConfiguration", "perUnitStorageThroughput",
     "rootSquashConfiguration", "logConfiguration", "weeklyMaintenanceStartTime",
 )  # fmt: skip
+
+
+def _lower_version(before: Mapping[str, Any], now: Mapping[str, Any]) -> frozenset[str]:
+    """A newer version of Lustre is an upgrade in place; there is no way back."""
+    name = "fileSystemTypeVersion"
+    old, new = (tuple(map(int, values.get(name, "0").split("."))) for values in (before, now))
+    return frozenset({name}) if now.get(name) and new < old else frozenset()
 
 
 def _fsx_tags() -> Tags:
@@ -49,6 +57,7 @@ ROWS: Mapping[str, Row] = {
             ),
         ),
         replaced=words("deploymentType efaEnabled kmsKeyId securityGroupIds storageType subnetIds"),
+        replaced_too=_lower_version,
         tags=_fsx_tags(),
         inside="LustreConfiguration",
         renames={"logConfiguration.destination": "Destination"},

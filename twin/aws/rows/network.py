@@ -240,6 +240,9 @@ ROWS: Mapping[str, Row] = {
             ),
         ),
         replaced=words("vpcId serviceName vpcEndpointType"),
+        replaced_too=lambda before, now: words(
+            "" if now.get("vpcEndpointType") == "Interface" else "privateDnsEnabled"
+        ),
         tags=ec2_tags("vpc-endpoint"),
         renames={"policy": "PolicyDocument"},
         outputs={"arn": _arn("vpc-endpoint"), "securityGroupIds": "Groups[].GroupId"},
