@@ -25,7 +25,7 @@ def _module(name: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", name, *arguments)
 
 
-REAL = ("tests/twin", "tests/end_to_end", "tests/upstream", "tests/policies/test_engine.py")
+REAL = ("tests/twin", "tests/end_to_end", "tests/upstream", "tests/monitoring", "tests/policies/test_engine.py")
 """Tests that run real programs, and so need the tools."""
 
 FAST = (

@@ -26,7 +26,7 @@ from . import (
     workload,
 )
 from .environment import Environment
-from .monitoring import counters, exporter
+from .monitoring import counters, exporter, thresholds
 from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
 
@@ -49,6 +49,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         ray.values,
         counters.values,
         exporter.values,
+        thresholds.values,
         releases.values,
     ),
     # what one names of another,
@@ -73,6 +74,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         queues.limits,
         tenants.limits,
         ray.limits,
+        thresholds.limits,
         workload.limits,
         nccl.limits,
     ),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from .monitoring.reference import reference as alerts_reference
 from .reference import reference
 from .schema import json_schema
 
@@ -15,6 +16,7 @@ def _schema() -> str:
 FILES: Mapping[str, Callable[[], str]] = {
     "stacks/environment.schema.json": _schema,
     "docs/reference/environment.md": reference,
+    "docs/reference/alerts.md": alerts_reference,
 }
 """What each file, relative to the project, should hold."""
 

@@ -1,11 +1,13 @@
-"""What is measured on GPU nodes: the exporter, and what Prometheus is told."""
+"""What is measured on GPU nodes: the exporter, what Prometheus is told, and dashboards."""
 
 import pulumi
 
 from components.crds.definitions import CustomResourceDefinitions
+from components.monitoring.dashboards import Dashboards
 from components.monitoring.definitions import PRODUCT, unclaimed
 from components.monitoring.exporter import DcgmExporter
 from components.monitoring.monitors import ServiceMonitors
+from components.monitoring.rules import Rules
 from components.sources import Sources
 from model.environment import Environment
 from model.monitoring import exporter
@@ -36,6 +38,7 @@ def monitoring(
             upstream=upstream(environment, "dcgm-exporter"),
             opts=opts,
         )
+    Dashboards(f"{name}-dashboards", environment=environment, opts=opts)
     prometheus = environment.monitoring.prometheus
     if not isinstance(prometheus, Prometheus) or not exporter.targets(environment):
         return
@@ -50,9 +53,6 @@ def monitoring(
                 opts=adopting,
             )
         )
-    ServiceMonitors(
-        f"{name}-service-monitors",
-        environment=environment,
-        prometheus=prometheus,
-        opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=kinds)),
-    )
+    after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=kinds))
+    ServiceMonitors(f"{name}-service-monitors", environment=environment, prometheus=prometheus, opts=after)
+    Rules(f"{name}-rules", environment=environment, prometheus=prometheus, opts=after)

@@ -6,6 +6,8 @@ from pydantic import Field
 
 from model.base import Declared, Mapped, Plain, PlainOrMapped
 
+from .thresholds import Alerts
+
 
 class FurtherCounter(Declared):
     """A counter beside the usual ones. Of a field that the catalogue describes nothing needs to be said: `{}`."""
@@ -53,3 +55,5 @@ class Monitoring(Declared):
         Prometheus()
     )
     """The Prometheus Operator; `none` where something else asks the exporter."""
+    alerts: Alerts = Alerts()
+    """When alerts are raised."""

@@ -18,11 +18,13 @@ Rehearse = Callable[[Callable[[dict[str, Any]], Any]], Rehearsal]
 @pytest.fixture(scope="module")
 def schemas() -> Mapping[tuple[str, str], Mapping[str, Any]]:
     """The schema of each kind by apiVersion and kind."""
-    folders = tools.ensure_sources(["volcano-chart", "kuberay-operator"])
+    folders = tools.ensure_sources(["volcano-chart", "kuberay-operator", "prometheus-operator"])
     wanted = ("scheduling.volcano.sh_queues", "topology.volcano.sh_hypernodes", "ray.io_rayclusters")
     found = {}
-    for file in (path for folder in folders.values() for path in Path(folder).rglob("crd/bases/*.yaml")):
-        if file.stem in wanted:
+    files = [path for folder in folders.values() for path in Path(folder).rglob("crd/bases/*.yaml")]
+    monitoring = list(folders["prometheus-operator"].glob("*.yaml"))
+    for file in [*files, *monitoring]:
+        if file.stem in wanted or file in monitoring:
             (definition,) = documents(file)
             spec = definition["spec"]
             for version in spec["versions"]:
@@ -57,7 +59,8 @@ def test_custom_resources_keep_to_their_definitions(
     ours = [
         each
         for each in rehearsal.resources
-        if each.type.rpartition(":")[2] in {"Queue", "QueuePatch", "HyperNode", "RayCluster"}
+        if each.type.rpartition(":")[2]
+        in {"Queue", "QueuePatch", "HyperNode", "RayCluster", "PrometheusRule", "ServiceMonitor"}
     ]
     assert judged == len([each for each in ours if each.custom])
 
