@@ -43,10 +43,11 @@ def place(cloud: Cloud) -> Place:
 @pytest.fixture(scope="session")
 def engine(address: str) -> Iterator[Engine]:
     """The provider behind its own wire, configured."""
-    os.environ[VARIABLE] = address
-    server, port = serve(Provider(""))
-    made = Engine(port)
-    made.configure({"region": REGION})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, address)
+        server, port = serve(Provider(""))
+        made = Engine(port)
+        made.configure({"region": REGION})
     yield made
     server.stop(None)
 

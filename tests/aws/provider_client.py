@@ -30,7 +30,9 @@ class Engine:
     """Speaks to a provider."""
 
     def __init__(self, port: int) -> None:
-        self.stub = provider_pb2_grpc.ResourceProviderStub(grpc.insecure_channel(f"127.0.0.1:{port}"))
+        self.stub = provider_pb2_grpc.ResourceProviderStub(
+            grpc.insecure_channel(f"127.0.0.1:{port}", options=[("grpc.enable_http_proxy", 0)])
+        )
 
     def configure(self, arguments: Mapping[str, Any]) -> None:
         self.stub.Handshake(pb.ProviderHandshakeRequest(engine_address=""))

@@ -259,7 +259,7 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
     def _say(self, message: str) -> None:
         if not self._engine:
             return
-        with grpc.insecure_channel(self._engine) as channel:
+        with grpc.insecure_channel(self._engine, options=[("grpc.enable_http_proxy", 0)]) as channel:
             request = engine_pb2.LogRequest(severity=engine_pb2.INFO, message=message)
             engine_pb2_grpc.EngineStub(channel).Log(request, timeout=10)
 
