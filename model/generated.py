@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from .monitoring.counter_table import counter_table
 from .monitoring.reference import reference as alerts_reference
 from .reference import reference
 from .schema import json_schema
@@ -17,6 +18,7 @@ FILES: Mapping[str, Callable[[], str]] = {
     "stacks/environment.schema.json": _schema,
     "docs/reference/environment.md": reference,
     "docs/reference/alerts.md": alerts_reference,
+    "docs/reference/counters.md": counter_table,
 }
 """What each file, relative to the project, should hold."""
 

@@ -2,9 +2,12 @@
 
 import csv
 import io
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from catalog import dcgm
 from model import document
@@ -183,6 +186,15 @@ def test_a_map_without_the_key_falls_back_silently_and_is_refused() -> None:
     assert problem.fix == "rename metric to metrics"
     good, problems = counter_file.read_map({"metrics": "DCGM_FI_DEV_FAN_SPEED, gauge, Speed"}, ("data",))
     assert (len(good), problems) == (1, ())
+
+
+def test_the_guide_shows_a_sound_document() -> None:
+    guide = Path(__file__).parents[2] / "docs/guides/metrics.md"
+    (shown,) = re.findall(r"(?s)```yaml\n(.*?)```", guide.read_text("utf-8"))
+    verdict = document.judge(small(**yaml.safe_load(shown)))
+    assert not verdict.problems
+    assert verdict.environment is not None
+    assert {"DCGM_FI_DEV_FAN_SPEED", "DCGM_FI_DEV_BAR1_USED"} <= counters.metrics(verdict.environment)
 
 
 @pytest.mark.parametrize("name", ["DCGM_FI_DEV_CLOCK_THROTTLE_REASONS", "DCGM_EXP_P2P_STATUS", "dcgm_gpu_temp"])
