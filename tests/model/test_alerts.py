@@ -1,10 +1,12 @@
 """Rules and dashboards speak only of what somebody measures, and each alert has its page."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given, settings
 
 from catalog import dcgm
@@ -201,6 +203,26 @@ def test_thresholds_reach_the_rules():
 )
 def test_thresholds_that_cannot_be_meant(thresholds: dict[str, Any], at: str, said: str, allowed: str):
     assert problems(**thresholds) == f"environment.monitoring.alerts.{at}\n  {said}\n  allowed: {allowed}"
+
+
+def test_the_guide_shows_thresholds_that_may_stand():
+    blocks = re.findall(
+        r"```yaml\n(.*?)```", (PROJECT / "docs" / "guides" / "monitoring.md").read_text("utf-8"), re.DOTALL
+    )
+    assert blocks
+    for block in blocks:
+        assert told(document.judge({**VALUE, **yaml.safe_load(block)}).errors) == ""
+
+
+def test_links_of_guide_and_runbooks_lead_somewhere():
+    pages = [
+        PROJECT / "docs" / "guides" / "monitoring.md",
+        PROJECT / "docs" / "reference" / "alerts.md",
+        *RUNBOOKS.glob("*.md"),
+    ]
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
 @pytest.mark.parametrize("wrong", [True, "85", 85.5, None, [85]])
