@@ -9,13 +9,13 @@ from components.component import Component
 from components.devices.agent import administering, agent, host_path
 from components.devices.configuration import volume
 from components.devices.gpu_clients import FEATURE_DISCOVERY
+from components.devices.node_features import FEATURES
 from components.devices.plan import CONFIG_MOUNT, variables
 from model.devices import Plan
 from model.environment import Environment
 from model.releases import Upstream
 
 APP = "gpu-feature-discovery"
-_FEATURES = "/etc/kubernetes/node-feature-discovery/features.d"
 
 
 @pulumi.type_token("gangline:index:FeatureDiscovery")
@@ -53,13 +53,13 @@ class FeatureDiscovery(Component):
                 ),
                 volume_mounts=[
                     CONFIG_MOUNT,
-                    VolumeMountArgs(name="features", mount_path=_FEATURES),
+                    VolumeMountArgs(name="features", mount_path=FEATURES),
                     VolumeMountArgs(name="sys", mount_path="/sys", read_only=True),
                 ],
             )
             volumes = [
                 volume("config", configurations[plan.name]),
-                host_path("features", _FEATURES, "DirectoryOrCreate"),
+                host_path("features", FEATURES, "DirectoryOrCreate"),
                 host_path("sys", "/sys", "Directory"),
             ]
             for pool in plan.pools:

@@ -45,7 +45,8 @@ from model.releases import Upstream
 
 _RBAC = "rbac.authorization.k8s.io"
 _CONFIG = "/etc/kubernetes/node-feature-discovery"
-_FEATURES = "/etc/kubernetes/node-feature-discovery/features.d"
+FEATURES = f"{_CONFIG}/features.d"
+"""The folder of a node in which others leave features for its worker."""
 
 _PCI = {
     # NVIDIA's charts select nodes by `feature.node.kubernetes.io/pci-10de.present`. With the defaults of node feature
@@ -184,7 +185,7 @@ class NodeFeatures(Component):
             "usr-lib": ("/usr/lib", "/host-usr/lib"),
             "lib": ("/lib", "/host-lib"),
             "swaps": ("/proc/swaps", "/host-proc/swaps"),
-            "features": (_FEATURES, _FEATURES),
+            "features": (FEATURES, FEATURES),
         }
         agent(
             name,
