@@ -157,7 +157,7 @@ def test_the_scheduler_discovered_the_topology(client: Client) -> None:
 def test_every_node_agent_runs_on_its_nodes_and_nowhere_else(client: Client) -> None:
     gpu = {f"train-{index:02d}" for index in range(64)}
     agents = [pod for pod in pods(client, "gangline-system") if pod.metadata and pod.metadata.ownerReferences]
-    for name in ("nvidia-device-plugin-", "rdma-shared-device-plugin-"):
+    for name in ("nvidia-device-plugin-", "rdma-shared-device-plugin-", "dcgm-exporter-"):
         plugin = [pod for pod in agents if pod.metadata and (pod.metadata.name or "").startswith(name)]
         assert sorted(bound(plugin)) == sorted(gpu), name
     assert all(pod.status and pod.status.phase == "Running" for pod in agents)
@@ -268,6 +268,7 @@ def test_destroy_keeps_what_is_other_peoples_and_nothing_else(checkout: Checkout
     assert {queue.metadata.name for queue in client.list(Queue) if queue.metadata} == {"root", "default", "theirs"}
     kept = {definition.metadata.name for definition in client.list(Definition) if definition.metadata}
     assert {"queues.scheduling.volcano.sh", "jobs.batch.volcano.sh", "rayclusters.ray.io"} <= kept
+    assert {"prometheusrules.monitoring.coreos.com", "servicemonitors.monitoring.coreos.com"} <= kept
     assert {pod.metadata.namespace for pod in client.list(Pod, namespace="*") if pod.metadata} == {"default"}
     assert "stay" in done.stdout
 
