@@ -149,8 +149,12 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     share = max(cores // 2 // len(names), 1)
     queues = {name: draw(_queue(min(share, cores // 2), max(share, 4) * 2, 3)) for name in names}
     for resource in sorted({name for pool in pools.values() for name in gpu_resources(pool)}):
-        for name in draw(st.sets(st.sampled_from(names))):
+        limited = draw(st.lists(st.sampled_from(names), unique=True))
+        for name in limited:
             queues[name]["capability"][resource] = draw(st.integers(64, 128))
+        # Some node offers one unit, so one queue may deserve it.
+        for name in limited[:1]:
+            queues[name]["deserved"][resource] = 1
     document: dict[str, Any] = {
         "cluster": {"name": "generated", "provider": "existing", "kubernetes": "1.35", "context": "nowhere"},
         "devices": {"install": install},

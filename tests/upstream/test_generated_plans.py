@@ -1,5 +1,6 @@
 """What nodes offer is what upstream's parsers make of the files that the nodes' agents read, for any valid document."""
 
+import copy
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -7,11 +8,25 @@ from typing import Any
 
 import yaml
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from model import device_plugin, devices, document, fabric, nodes, rdma, volcano
 from model.environment import Environment
 from tests.model.generated_documents import documents
+from tests.upstream.mutations import mutate
 from tests.upstream.parsers import Request, Upstream
+
+_many = settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+
+_PLANS: list[Any] = [
+    {"timeSlicing": {"replicas": 4}},
+    {"mps": {"replicas": 8, "floor": "4Gi"}},
+    {"mig": {"profiles": {"1g.10gb": 7}, "strategy": "single"}},
+    {"mig": {"profiles": {"1g.10gb": 2, "3g.40gb": 1}}, "timeSlicing": {"replicas": 2}},
+]
+_KEYS = ["renameByDefault", "failRequestsGreaterThanOne", "resources", "migStrategy", "replicas", "mps", "mig", "none"]
 
 
 def _cut(env: Environment, plan: devices.Plan, gpus: int) -> Counter[str]:
@@ -38,13 +53,33 @@ def _offered(found: Counter[str], replicated: dict[str, Any]) -> Counter[str]:
     return +offered
 
 
-@settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
+@_many
 @given(value=documents())
 def test_programs_understand_what_was_meant(upstream: Upstream, value: dict[str, Any]):
     """Some hundred files of the device plugins and of the scheduler: nothing refused, dropped or warned about."""
-    env = document.load(value)
+    _understood(upstream, document.load(value))
+
+
+@st.composite
+def _mutated(draw: st.DrawFn) -> dict[str, Any]:
+    """A document whose one pool has a mutated plan."""
+    around = {"sharing": copy.deepcopy(draw(st.sampled_from(_PLANS)))}
+    for _ in range(draw(st.integers(1, 2))):
+        mutate(draw, around, _KEYS)
+    return {
+        "cluster": {"name": "lab", "provider": "existing", "kubernetes": "1.35", "context": "lab"},
+        "pools": {"lab": {"server": "dgx-h100", "size": 1} | around},
+    }
+
+
+@_many
+@given(value=_mutated())
+def test_a_mutated_plan_is_refused_before_it_gets_to_a_program(upstream: Upstream, value: dict[str, Any]):
+    if env := document.judge(value).environment:
+        _understood(upstream, env)
+
+
+def _understood(upstream: Upstream, env: Environment) -> None:
     for plan in devices.plans(env):
         _device_plugin(upstream, env, plan)
     for plan in rdma.plans(env):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from model import device_plugin
 from model.problems import Problem
 from tests.model.plugin_files import FILES, MISTAKES, Mistake
+from tests.upstream.mutations import mutate, places
 from tests.upstream.parsers import Answer, Request, Upstream
 
 _many = settings(
@@ -38,46 +39,14 @@ def test_mistakes_have_the_effect_that_they_are_told_with(upstream: Upstream, mi
     assert effect == mistake.upstream, found
 
 
-def _places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    found = [at] if at else []
-    for key, inner in items:
-        found += _places(inner, (*at, key))
-    return found
-
-
-def _holder(value: Any, place: tuple[Any, ...]) -> Any:
-    for step in place:
-        value = value[step]
-    return value
-
-
-_KEYS = sorted({step for file in FILES.values() for place in _places(file) for step in place if isinstance(step, str)})
-_junk = st.one_of(
-    st.none(), st.booleans(), st.integers(-3, 60), st.text(max_size=5), st.just([]), st.just({}),
-    st.sampled_from([["x"], [0], {"x": 1}, "4", 2.5, "nvidia.com/gpu", "mixed", "single", "60s"]),
-)  # fmt: skip
+_KEYS = sorted({step for file in FILES.values() for place in places(file) for step in place if isinstance(step, str)})
 
 
 @st.composite
 def _mutated(draw: st.DrawFn) -> Any:
-    """A file with one to three keys renamed, moved to another level, taken out, or of another value."""
     value = copy.deepcopy(FILES[draw(st.sampled_from(sorted(FILES)))])
     for _ in range(draw(st.integers(1, 3))):
-        place = draw(st.sampled_from(_places(value) or [()]))
-        if not place:
-            continue
-        holder, last = _holder(value, place[:-1]), place[-1]
-        change = draw(st.sampled_from(["value", "rename", "move", "remove"]))
-        if change == "value" or not isinstance(holder, dict):
-            holder[last] = copy.deepcopy(draw(_junk))
-        elif change == "rename":
-            holder[draw(st.sampled_from([*_KEYS, f"{last}s", last[:-1], last.upper()]))] = holder.pop(last)
-        else:
-            taken = holder.pop(last)
-            levels = [place for place in [(), *_places(value)] if isinstance(_holder(value, place), dict)]
-            if change == "move":
-                _holder(value, draw(st.sampled_from(levels)))[last] = taken
+        mutate(draw, value, _KEYS)
     return value
 
 
