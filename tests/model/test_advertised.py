@@ -1,4 +1,4 @@
-"""Whatever the plans: quotas, jobs, policies and exporters speak of what nodes offer, and of nothing else."""
+"""Whatever the plans: quotas, jobs, policies and dashboards speak of what nodes offer, and of nothing else."""
 
 import copy
 from typing import Any
@@ -10,6 +10,7 @@ from catalog import reader as catalog
 from model import document, gangs, gpu_requests, nodes, queues, tenants, volcano
 from model.environment import Environment
 from model.monitoring.exporter import deployments
+from model.monitoring.recordings import recordings
 from tests.model.generated_documents import documents, gpu_resources
 
 _relaxed = settings(
@@ -47,6 +48,7 @@ def test_all_speak_of_what_nodes_offer(value: dict[str, Any]):
     _quotas(value, env)
     _jobs(value, env)
     _exporters(value, env)
+    _dashboards(value, env)
 
 
 def _quotas(value: dict[str, Any], env: Environment) -> None:
@@ -74,6 +76,19 @@ def _exporters(value: dict[str, Any], env: Environment) -> None:
         offered = {name for pool in exporter.pools for name in gpu_resources(value["pools"][pool])}
         told = exporter.environment.get("NVIDIA_RESOURCE_NAMES")
         assert set(told.split(",") if told else ()) == offered & {"nvidia.com/gpu.shared"}
+
+
+def _dashboards(value: dict[str, Any], env: Environment) -> None:
+    """What measurements are compared with: GPUs of nodes, and what queues deserve of all but shared parts."""
+    declared = {(each.name, each.labels.get("pool", each.labels.get("queue"))): each for each in recordings(env)}
+    for name, pool in value["pools"].items():
+        assert (("pool:gpus_per_node:declared", name) in declared) == bool(gpu_resources(pool))
+    for name, queue in value["queues"].items():
+        names = [key for key in _gpus(queue["deserved"]) if not key.endswith(".shared")]
+        told = declared.get(("queue:devices:declared", name))
+        if not queue.get("queues"):
+            expected = sum(queue["deserved"][key] for key in names)
+            assert (told.expression if told else None) == (f"vector({expected})" if names else None)
 
 
 @_relaxed
