@@ -69,8 +69,10 @@ class Forecast:
     def words(self) -> str:
         """What is left, in words, and whether that can be believed."""
         if self._current and not self._rest(self._current[0]):
-            return f"longer than usual; {duration(self.left())} or more left"
-        return f"about {duration(self.left())} left"
+            left = self.left()
+            # Of the last one nothing is known any more, and "5 s" would be made up.
+            return "longer than usual" + (f"; {duration(left)} or more left in all" if left else "")
+        return f"about {duration(self.left())} left in all"
 
 
 def duration(seconds: float) -> str:
@@ -144,7 +146,7 @@ class Lines(Progress):
         if time.monotonic() - self._spoke >= _HEARTBEAT:
             share = f", {100 * done / total:.0f} %" if done is not None and total else ""
             spent = duration(time.monotonic() - self._since)
-            self._say(f"{tool}: {detail}{share}, {spent} so far; {self._forecast.words()} in all")
+            self._say(f"{tool}: {detail}{share}, {spent} so far; {self._forecast.words()}")
 
     def finish(self, tool: str, how: str) -> None:
         """Say what is there."""

@@ -192,14 +192,16 @@ def test_the_forecast_learns_from_this_machine(monkeypatch: pytest.MonkeyPatch) 
     forecast.begin("a")
     clock[0] = 60
     assert (forecast.left(), forecast.share("a")) == (660, 0.5)
-    assert forecast.words() == "about 11 min left"
+    assert forecast.words() == "about 11 min left in all"
     clock[0] = 360  # three times as long as measured: the rest will be slow, too
     assert forecast.left() == 1200
-    assert forecast.words() == "longer than usual; 20 min or more left"
+    assert forecast.words() == "longer than usual; 20 min or more left in all"
     forecast.finish("a")
     assert forecast.pace == 2
     assert forecast.left() == 1200
     forecast.begin("b")
+    clock[0] = 3600
+    assert forecast.words() == "longer than usual"
     forecast.finish("b")
     assert forecast.left() == 0
 
