@@ -11,7 +11,7 @@ from catalog import reader as catalog
 
 from . import mig, nodes
 from .pools import Pool
-from .problems import Problem, Subject, Unanswerable, each
+from .problems import Problem, Subject, Unanswerable, each, known
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -58,9 +58,9 @@ def _written(value: object) -> str:
 
 
 def _model(pool: Pool) -> str:
-    """The name that Bottlerocket has for a pool's GPU: `h100.80gb`."""
-    family, *_, memory = _gpu(pool).name.split("-")
-    return f"{family}.{memory}"
+    """The name that Bottlerocket has for a pool's GPU: `h100.80gb`; its own where memory is no part of that (`a30`)."""
+    family, _, rest = _gpu(pool).name.partition("-")
+    return f"{family}.{rest.rpartition('-')[2]}" if rest else family
 
 
 def _gpu(pool: Pool) -> catalog.Gpu:
@@ -84,14 +84,15 @@ def _mig(it: Subject[Pool]) -> Iterator[Problem]:
         message = f"Bottlerocket does not cut GPUs of the model {_model(pool)}"
         yield Problem((*it.at, "sharing"), "mig", message, ", ".join(_CUT))
         return
-    if len(cut.profiles) > 1:
+    counts = {profile: known(count) for profile, count in cut.profiles.items()}
+    if len(counts) > 1:
         message = "Bottlerocket cuts all GPUs of a node into instances of one profile"
-        yield Problem((*at, "profiles"), list(cut.profiles), message, "one profile")
+        yield Problem((*at, "profiles"), list(counts), message, "one profile")
         return
     if cut.strategy != "single":
         message = "Bottlerocket calls all instances nvidia.com/gpu"
         yield Problem((*at, "strategy"), cut.strategy, message, "single", "strategy: single")
-    ((profile, count),) = cut.profiles.items()
+    ((profile, count),) = counts.items()
     most = mig.most(_gpu(pool).mig, {}, profile)
     if count != most:
         message = f"Bottlerocket cuts a GPU into as many instances as fit, and of {profile} {most} do"

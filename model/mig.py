@@ -13,7 +13,7 @@ from catalog import reader as catalog
 from catalog.reader import MigProfile
 
 from .gpu_requests import MIG
-from .problems import nearest
+from .problems import Unanswerable, nearest
 
 CONFIG_LABEL = "nvidia.com/mig.config"
 """The node label by which the MIG manager finds the layout that a node is to have."""
@@ -30,14 +30,19 @@ def resource(profile: str) -> str:
     return MIG + plain(profile)
 
 
+def ordered(profiles: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Instances by profile, in the order of the profiles' names."""
+    return sorted(profiles.items(), key=lambda it: plain(it[0]))
+
+
 def layout_name(profiles: Mapping[str, int]) -> str:
     """The name of a layout, fit for a label value: `7x1g.10gb`, `2x1g.10gb-1x3g.40gb`."""
-    return "-".join(f"{count}x{plain(profile)}" for profile, count in sorted(profiles.items()))
+    return "-".join(f"{count}x{plain(profile)}" for profile, count in ordered(profiles))
 
 
 def layout(profiles: Mapping[str, int]) -> list[dict[str, Any]]:
     """What mig-parted makes of each GPU of a node for a layout."""
-    return [{"devices": "all", "mig-enabled": True, "mig-devices": dict(sorted(profiles.items()))}]
+    return [{"devices": "all", "mig-enabled": True, "mig-devices": dict(ordered(profiles))}]
 
 
 def fits(profiles: Mapping[str, MigProfile], counts: Mapping[str, int]) -> bool:
@@ -95,5 +100,11 @@ def most(profiles: Mapping[str, MigProfile], counts: Mapping[str, int], name: st
 
 
 def plain(profile: str) -> str:
-    """A profile's name as resources and labels can hold it: `1g.10gb+me` is `1g.10gb.me` there."""
+    """A profile's name as resources and labels can hold it: `1g.10gb+me` is `1g.10gb.me` there.
+
+    Raises:
+        Unanswerable: It is no text, which is told where it stands.
+    """
+    if not isinstance(profile, str):
+        raise Unanswerable
     return profile.replace("+", ".")

@@ -86,7 +86,7 @@ def unshared(pool: Pool) -> dict[str, int]:
         return {GPU: gpus}
     if cut.strategy == "single":
         return {GPU: gpus * sum(cut.profiles.values())}
-    return {mig.resource(profile): gpus * count for profile, count in sorted(cut.profiles.items())}
+    return {mig.resource(profile): gpus * count for profile, count in mig.ordered(cut.profiles)}
 
 
 def replicas(pool: Pool) -> int:

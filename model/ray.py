@@ -236,9 +236,9 @@ def _profile(it: Subject[RayCluster]) -> Iterator[Problem]:
     """Which part of a GPU is meant must be clear."""
     workers, pool = it.value.workers, it.env.pools[it.value.pool]
     at, profile, cut = (*it.at, "workers", "profile"), known(workers.profile), pool.plan and pool.plan.mig
-    profiles = list(cut.profiles) if cut else []
+    offered, profiles = nodes.gpu_resources(pool), list(cut.profiles) if cut else []
     if profile is None:
-        if workers.gpus > 0 and len(nodes.gpu_resources(pool)) > 1:
+        if workers.gpus > 0 and len(offered) > 1:
             message = f"pool {it.value.pool} is cut into several profiles, so which one is meant must be said"
             yield Problem(at, ABSENT, message, ", ".join(profiles), f"profile: {profiles[0]}")
     elif cut is None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from catalog import reader as catalog
 from model import bottlerocket, images, nodes
 from tests.model.documents import environment, errors, only, put
 
@@ -82,3 +83,28 @@ def test_cuts_that_bottlerocket_does_not_know(plan: Any, path: str):
     found, problem = only(errors(BOTTLEROCKET, *only_shared({"mig": plan})))
     assert found == path
     assert "Bottlerocket" in problem.message
+
+
+@pytest.mark.parametrize("gpu", [name for name, it in catalog.gpus().items() if it.mig])
+def test_each_gpu_that_can_be_cut_is_known_to_bottlerocket_or_refused(gpu: str):
+    profile = next(iter(catalog.gpus()[gpu].mig))
+    arm = [put("pools.serve.shape.architecture", "arm64")] if gpu.startswith("g") else []  # Grace
+    model = put("pools.serve.shape.gpu.model", gpu)
+    most = 4 if gpu == "a30" else 7
+    plan = {"mig": {"profiles": {profile: most}, "strategy": "single"}}
+    changes = [BOTTLEROCKET, model, *arm, *only_shared(plan)]
+    if found := errors(*changes):
+        path, problem = only(found)
+        assert path == "pools.serve.sharing"
+        assert "Bottlerocket does not cut" in problem.message
+        return
+    ((name, cut),) = told(bottlerocket.settings(environment(*changes), "serve"))["mig"]["profile"].items()
+    assert (name, cut) == (f"{gpu.partition('-')[0]}.{gpu.rpartition('-')[2]}", profile)
+
+
+def test_a_gpu_whose_name_has_no_memory_is_refused_by_its_name():
+    model = put("pools.serve.shape.gpu.model", "a30")
+    plan = {"mig": {"profiles": {"1g.6gb": 4}, "strategy": "single"}}
+    path, problem = only(errors(BOTTLEROCKET, model, *only_shared(plan)))
+    assert (path, problem.value) == ("pools.serve.sharing", "mig")
+    assert problem.message == "Bottlerocket does not cut GPUs of the model a30"

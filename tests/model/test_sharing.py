@@ -263,3 +263,15 @@ def test_an_unknown_gpu_is_one_problem_whatever_is_shared():
     for plan in ({"mps": MPS}, {"mig": CUT}, {"mig": CUT, "timeSlicing": SLICED}):
         path, _ = only(errors(*NO_SHARED_QUOTAS, gpu("a100-sxm-81gb"), sharing(**plan)))
         assert path == "pools.serve.shape.gpu.model"
+
+
+@pytest.mark.parametrize("image", ["prepared", "bottlerocket-nvidia"])
+@pytest.mark.parametrize("strategy", ["single", "mixed"])
+@pytest.mark.parametrize("profiles", [{1: 2}, {1: 2, "1g.10gb": 1}, {True: 1}])
+def test_a_profile_that_is_no_text_is_told_once(image: str, strategy: str, profiles: dict[Any, int]):
+    plan = sharing(mig={"profiles": profiles, "strategy": strategy})
+    named = put("ray.clusters.answers.workers.profile", "1g.10gb")
+    found = errors(plan, named, put("pools.serve.image", image))
+    (path,) = [path for path in found if path.startswith("pools.serve.sharing.mig.profiles")]
+    assert "must be text" in found[path].message
+    assert not [path for path in found if path.startswith("ray")]
