@@ -10,12 +10,18 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, get_args
 
 from catalog import dcgm
-from model.problems import ABSENT, Path, Problem, nearest
+from model.problems import ABSENT, NOTHING, Path, Problem, nearest
 
-TYPES = ("gauge", "counter", "label", "histogram", "summary")
-"""What the exporter takes. DCGM has no histograms and summaries, but it does not mind the word."""
+Type = Literal["gauge", "counter", "label"]
+TYPES: tuple[str, ...] = get_args(Type)
+"""What DCGM has."""
+_TAKEN = (*TYPES, "histogram", "summary")
+"""What the exporter takes: DCGM has no histograms and summaries, but it does not mind the word."""
+_ONE_LINE = "one line of text"
 KEY = "metrics"
 """The key of a ConfigMap that the exporter reads itself (its option `--configmap-data`)."""
 
@@ -48,7 +54,9 @@ def write(counters: Iterable[Counter]) -> str:
     return text.getvalue()
 
 
-def read(text: str, at: Path, *, verbatim: bool) -> tuple[tuple[Counter, ...], tuple[Problem, ...]]:
+def read(
+    text: str, at: Path, *, verbatim: bool, settled: Mapping[str, str] = MappingProxyType({})
+) -> tuple[tuple[Counter, ...], tuple[Problem, ...]]:
     """Read a counters file.
 
     Args:
@@ -56,6 +64,7 @@ def read(text: str, at: Path, *, verbatim: bool) -> tuple[tuple[Counter, ...], t
         at: Where it stands, for problems. Each of them names the line, counted from 1.
         verbatim: Whether the exporter reads this very text. If not, it is written anew, and a comma in a help text
             without quotes leaves no doubt and is no mistake.
+        settled: The types of fields that may have no other.
 
     Returns:
         The counters of the lines that are right, and what is wrong with the others.
@@ -63,11 +72,16 @@ def read(text: str, at: Path, *, verbatim: bool) -> tuple[tuple[Counter, ...], t
     counters: dict[str, Counter] = {}
     problems: list[Problem] = []
     lines: dict[str, int] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
+    # Only a line feed ends a line, for Go: what else Unicode has to end one may stand in a help text.
+    for number, ended in enumerate(text.split("\n"), start=1):
+        line = ended.removesuffix("\r")
         if not line or line.startswith("#"):
             continue
         columns = _columns(line, verbatim=verbatim)
-        found = [_line(columns, line)] if isinstance(columns, str) else list(_faults(columns, line))
+        if isinstance(columns, str):
+            found = [_line(columns, line)]
+        else:
+            found = list(_faults(columns, line, verbatim=verbatim, settled=settled))
         if not found and not isinstance(columns, str):
             field = columns[0]
             if field in lines:
@@ -101,6 +115,23 @@ def field_fault(name: str) -> tuple[str, str | None] | None:
     return "is no DCGM field that the exporter knows, which ends when it reads it", nearest(name, dcgm.numbers())
 
 
+def type_fault(field: str, kind: str, settled: Mapping[str, str]) -> Problem | None:
+    """What is wrong, without its place, with the type of a field whose type is settled; None when nothing is."""
+    wanted = settled.get(field, kind)
+    if kind == wanted:
+        return None
+    message = f"alerts and dashboards take {field} for a {wanted}, and would not find it or misread it as a {kind}"
+    return Problem((), kind, message, wanted, wanted, spoils=NOTHING)
+
+
+def help_fault(text: str) -> Problem | None:
+    """What is wrong, without its place, with a help text; None when nothing is."""
+    if text.strip() and text.isprintable():
+        return None
+    # It stands in one line of what Prometheus reads.
+    return Problem((), text, f"must be {_ONE_LINE}", _ONE_LINE, spoils=NOTHING)
+
+
 def _columns(line: str, *, verbatim: bool) -> list[str] | str:
     """The columns of a line, or what keeps it from being read."""
     if not line.strip():
@@ -128,7 +159,7 @@ def _line(fault: str, line: str) -> Problem:
     return Problem((), line, fault, _FORM, line.strip() if line.strip().startswith("#") else None)
 
 
-def _faults(columns: list[str], line: str) -> Iterator[Problem]:
+def _faults(columns: list[str], line: str, *, verbatim: bool, settled: Mapping[str, str]) -> Iterator[Problem]:
     wanted = len(Counter.__dataclass_fields__)
     if len(columns) != wanted:
         message, fix = f"has {len(columns)} column{'s' if len(columns) > 1 else ''} instead of {wanted}", None
@@ -141,8 +172,13 @@ def _faults(columns: list[str], line: str) -> Iterator[Problem]:
     field, kind, helped = columns
     if fault := field_fault(field):
         yield Problem((), field, *fault[:1], fix=fault[1])
-    if kind not in TYPES:
+    types = _TAKEN if verbatim else TYPES
+    if kind not in types:
         message = "is no type of metric"
-        yield Problem((), kind, message, ", ".join(TYPES), nearest(kind, TYPES))
+        yield Problem((), kind, message, ", ".join(types), nearest(kind, types))
+    elif problem := type_fault(field, kind, settled):
+        yield problem
     if not helped:
         yield Problem((), line, "has no help text", _FORM)
+    elif not verbatim and (problem := help_fault(helped)):
+        yield problem

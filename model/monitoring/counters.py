@@ -1,11 +1,12 @@
 """Which counters the DCGM exporter gives: the usual ones, which alerts and dashboards rest on, and a document's own."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from catalog import dcgm
 from model.derived import derived
-from model.problems import ABSENT, NOTHING, Path, Problem, answered, known, lost, readable
+from model.problems import ABSENT, NOTHING, Path, Problem, answered, known, readable
 
 from . import counter_file
 from .counter_file import Counter
@@ -96,6 +97,15 @@ def profiling(env: "Environment") -> bool:
     return any(dcgm.is_profiling(counter.field) for counter in counters(env))
 
 
+def _read(text: str) -> tuple[tuple[Counter, ...], tuple[Problem, ...]]:
+    return counter_file.read(text, _AT, verbatim=False, settled=_settled())
+
+
+def _settled() -> dict[str, str]:
+    """The types of the usual counters. A document may repeat one, with a help of its own: what rests on it stays."""
+    return {name: dcgm.fields()[name].type for name in USUAL}
+
+
 def _described(field: dcgm.Field) -> Counter:
     return Counter(field.name, field.type, field.help if field.type == "label" else f"{field.help} ({field.unit})")
 
@@ -103,7 +113,7 @@ def _described(field: dcgm.Field) -> Counter:
 def _further(settings: Dcgm) -> Iterator[Counter]:
     further = known(settings.counters)
     if isinstance(further, str):
-        yield from counter_file.read(further, _AT, verbatim=False)[0]
+        yield from _read(further)[0]
         return
     for name, declared in readable(further):
         described = dcgm.fields().get(name)
@@ -118,7 +128,7 @@ def values(env: "Environment") -> Iterator[Problem]:
         return
     further = known(settings.counters)
     if isinstance(further, str):
-        yield from counter_file.read(further, _AT, verbatim=False)[1]
+        yield from _read(further)[1]
     else:
         for name, declared in readable(further):
             yield from answered(_declared, name, declared)
@@ -127,22 +137,29 @@ def values(env: "Environment") -> Iterator[Problem]:
 
 def _declared(name: str, declared: FurtherCounter) -> Iterator[Problem]:
     at = (*_AT, name)
+    absent = [key for key in ("type", "help") if getattr(declared, key) is None]
     if fault := counter_file.field_fault(name):
         message, meant = fault
         yield Problem(at, name, message, fix=meant, spoils=NOTHING)
-    elif name not in dcgm.fields():
-        for key in ("type", "help"):
-            if getattr(declared, key) is None:
-                message = f"must be given: the catalogue does not describe {name}"
-                yield Problem((*at, key), ABSENT, message, spoils=NOTHING)
-    if not lost(declared.help) and declared.help is not None:
-        yield from _help((*at, "help"), declared.help)
+    elif absent and name not in dcgm.fields():
+        message = f"{' and '.join(absent)} must be given: the catalogue does not describe {name}"
+        allowed = f"type: {', '.join(counter_file.TYPES)}; help: one line of text"
+        given = {"type": counter_file.TYPES[0], "help": '"what it says"'}
+        yield Problem(at, ABSENT, message, allowed, ", ".join(f"{key}: {given[key]}" for key in absent), spoils=NOTHING)
+    yield from answered(_type, (*at, "type"), name, declared)
+    yield from answered(_help, (*at, "help"), declared)
 
 
-def _help(at: Path, text: str) -> Iterator[Problem]:
-    if not text.strip() or not text.isprintable():
-        # It stands in one line of what Prometheus reads.
-        yield Problem(at, text, "must be one line of text", "one line of text", spoils=NOTHING)
+def _type(at: Path, name: str, declared: FurtherCounter) -> Iterator[Problem]:
+    kind = known(declared.type)
+    if kind is not None and (problem := counter_file.type_fault(name, kind, _settled())):
+        yield replace(problem, path=at)
+
+
+def _help(at: Path, declared: FurtherCounter) -> Iterator[Problem]:
+    text = known(declared.help)
+    if text is not None and (problem := counter_file.help_fault(text)):
+        yield replace(problem, path=at)
 
 
 def _contradiction(settings: Dcgm) -> Iterator[Problem]:

@@ -6,13 +6,14 @@ from pydantic import Field
 
 from model.base import Declared, Mapped, Plain, PlainOrMapped
 
+from .counter_file import Type
 from .thresholds import Alerts
 
 
 class FurtherCounter(Declared):
     """A counter beside the usual ones. Of a field that the catalogue describes nothing needs to be said: `{}`."""
 
-    type: Literal["gauge", "counter", "label"] | None = None
+    type: Type | None = None
     """`gauge`: goes up and down; `counter`: only grows; `label`: text that stands on all other metrics of the GPU."""
     help: str | None = None
     """What it says, in one line."""

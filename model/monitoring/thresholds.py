@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from model.environment import Environment
 
 _AT: Path = ("monitoring", "alerts")
-_BASE = re.compile(r"https?://[^\s/?#]+(/[^\s?#]*)?")
+_NO_URL = r"""\s?#"<>\\^`|{}"""
+_BASE = re.compile(rf"https?://[^{_NO_URL}/]+(/[^{_NO_URL}]*)?")
 
 
 class Temperatures(Declared):
@@ -123,5 +124,7 @@ def _bound(at: Path, value: int, bound: tuple[int, int, str]) -> Iterator[Proble
 def _runbooks(alerts: Alerts) -> Iterator[Problem]:
     base = alerts.runbooks
     if base is not None and not _BASE.fullmatch(base):
-        allowed = "a URL such as https://wiki.example.com/runbooks, without ? and #"
-        yield Problem((*_AT, "runbooks"), base, "is no place that alerts could link to", allowed)
+        braces = "{" in base or "}" in base
+        message = "is a template for Prometheus, not a link" if braces else "is no place that alerts could link to"
+        allowed = "a URL such as https://wiki.example.com/runbooks, without ? # { }"
+        yield Problem((*_AT, "runbooks"), base, message, allowed)

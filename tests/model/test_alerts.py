@@ -197,7 +197,16 @@ def test_thresholds_reach_the_rules():
             {"runbooks": "wiki/gpus"},
             "runbooks",
             "wiki/gpus: is no place that alerts could link to",
-            "a URL such as https://wiki.example.com/runbooks, without ? and #",
+            "a URL such as https://wiki.example.com/runbooks, without ? # { }",
+        ),
+        *(
+            (
+                {"runbooks": base},
+                "runbooks",
+                f"{base}: is a template for Prometheus, not a link",
+                "a URL such as https://wiki.example.com/runbooks, without ? # { }",
+            )
+            for base in ("https://{{x", "https://wiki.example.com/{{ $labels.gpu }}", "https://wiki.example.com/x}")
         ),
     ],
 )

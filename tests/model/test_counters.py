@@ -35,7 +35,7 @@ def environment(dcgm_settings: Any) -> Environment:
 def go_csv(text: str) -> list[list[str]]:
     """Read a file by the rules of Go's encoding/csv with `Comment: '#'`; tests/upstream has the real one."""
     rows = []
-    for line in text.splitlines():
+    for line in text.split("\n"):
         if not line or line.startswith("#"):
             continue
         (row,) = csv.reader(io.StringIO(line), strict=True)
@@ -89,8 +89,53 @@ def test_no_exporter_no_counters() -> None:
 def test_a_field_that_the_catalogue_does_not_describe_is_described_by_the_document() -> None:
     env = environment({"counters": {"DCGM_FI_DEV_BAR1_USED": {"type": "gauge", "help": "BAR1 in use"}}})
     assert counters.counters(env)[-1] == Counter("DCGM_FI_DEV_BAR1_USED", "gauge", "BAR1 in use")
-    _, problems = judged({"counters": {"DCGM_FI_DEV_BAR1_USED": {}}})
-    assert [problem.path[-1] for problem in problems] == ["type", "help"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "absent", "fix"),
+    [
+        ({}, "type and help must", 'type: gauge, help: "what it says"'),
+        ({"type": "gauge"}, "help must", 'help: "what it says"'),
+        ({"help": "BAR1 in use"}, "type must", "type: gauge"),
+    ],
+)
+def test_what_is_lacking_of_a_counter_is_one_problem(declared: Any, absent: str, fix: str) -> None:
+    _, (problem,) = judged({"counters": {"DCGM_FI_DEV_BAR1_USED": declared}})
+    assert problem.path == ("monitoring", "dcgm", "counters", "DCGM_FI_DEV_BAR1_USED")
+    assert problem.message.startswith(absent)
+    assert (problem.allowed, problem.fix) == ("type: gauge, counter, label; help: one line of text", fix)
+
+
+@pytest.mark.parametrize("name", counters.USUAL)
+def test_a_usual_counter_may_be_repeated_but_not_as_something_else(name: str) -> None:
+    right = dcgm.fields()[name].type
+    for declared in ({name: {"type": right}}, {name: {"help": "Anew"}}, f"{name}, {right}, Anew"):
+        assert counters.metrics(environment({"counters": declared})) == counters.metrics(environment({}))
+    for wrong in set(counter_file.TYPES) - {right}:
+        for declared, key in (({name: {"type": wrong}}, (name, "type")), (f"# more\n{name}, {wrong}, Anew", ())):
+            _, (problem,) = judged({"counters": declared})
+            assert problem.path == ("monitoring", "dcgm", "counters", *key)
+            assert (problem.value, problem.allowed, problem.fix) == (wrong, right, right)
+            assert problem.message.startswith("alerts" if key else "line 2: alerts")
+
+
+@pytest.mark.parametrize("kind", ["histogram", "summary"])
+def test_a_document_has_the_types_of_dcgm_however_they_are_written(kind: str) -> None:
+    line = f"DCGM_FI_DEV_FAN_SPEED, {kind}, Speed"
+    for declared in (line, {"DCGM_FI_DEV_FAN_SPEED": {"type": kind}}):
+        _, (problem,) = judged({"counters": declared})
+        assert (problem.value, problem.allowed) == (kind, "gauge, counter, label")
+    assert counter_file.read(line, AT, verbatim=True) == ((Counter("DCGM_FI_DEV_FAN_SPEED", kind, "Speed"),), ())
+
+
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x0c"])
+def test_only_a_line_feed_ends_a_line(mark: str) -> None:
+    text = f"DCGM_FI_DEV_FAN_SPEED, gauge, Speed{mark}of the fan\r\nDCGM_FI_DEV_FB_TOTAL, gauge, All"
+    found, problems = counter_file.read(text, AT, verbatim=True)
+    assert problems == ()
+    assert [counter.help for counter in found] == [f"Speed{mark}of the fan", "All"]
+    _, (problem,) = judged({"counters": text})
+    assert (problem.value, problem.message) == (f"Speed{mark}of the fan", "line 1: must be one line of text")
 
 
 @pytest.mark.parametrize(
