@@ -229,10 +229,21 @@ def advertised(env: "Environment") -> frozenset[str]:
 
 
 @derived
-def surely_advertised(env: "Environment") -> frozenset[str]:
-    """The GPU resources of those pools whose machines are known."""
+def devices(env: "Environment") -> frozenset[str]:
+    """What pools offer beside what every node has: GPUs, RDMA devices, huge pages.
+
+    Raises:
+        Unanswerable: What some pool has is not known.
+    """
+    return frozenset(resource for pool in env.pools.values() for resource in _devices(pool))
+
+
+@derived
+def sure_devices(env: "Environment") -> frozenset[str]:
+    """The same of those pools of which it is known."""
     found: set[str] = set()
     for _, pool in readable(env.pools):
-        with suppress(Unanswerable):
-            found.update(gpu_resources(pool))
+        for part in (gpu_resources, _devices):
+            with suppress(Unanswerable):
+                found.update(part(pool))
     return frozenset(found)

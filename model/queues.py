@@ -29,6 +29,8 @@ DEPTH = 5
 PRIORITY = 2**31 - 1
 """Highest priority of a queue (its field is an int32)."""
 _BASIC = ("cpu", "memory", "ephemeral-storage", "pods")
+_HUGE_PAGES = "hugepages-"
+"""How the resources of huge pages begin, the one kind beside the basic ones whose name has no slash."""
 
 
 class Queue(Declared):
@@ -236,7 +238,7 @@ def _amount_of(at: Path, name: str, quota: Quota) -> Iterator[Problem]:
 
 def quota_references(at: Path, quota: Quota, env: "Environment") -> Iterator[Problem]:
     """Resources of a quota that nothing offers; upstream any key is legal, and limits nothing."""
-    offered = nodes.surely_advertised(env)
+    offered = nodes.sure_devices(env)
     known = [*_BASIC, *(["gpu"] if nodes.GPU in offered else []), *sorted(offered)]
     for name in quota:
         if name not in known:
@@ -244,11 +246,11 @@ def quota_references(at: Path, quota: Quota, env: "Environment") -> Iterator[Pro
 
 
 def _unknown_resource(at: Path, name: str, known: list[str], env: "Environment") -> Iterator[Problem]:
-    if "/" not in resource_name(name):
+    if "/" not in resource_name(name) and not name.startswith(_HUGE_PAGES):
         yield Problem(at, name, "is no resource", ", ".join(known), nearest(name, known))
-    elif resource_name(name) not in nodes.advertised(env):
+    elif resource_name(name) not in nodes.devices(env):
         whole = f"whole GPUs ({nodes.GPU})" if name == "gpu" else "this resource"
-        meant = nearest(resource_name(name), [found for found in known if "/" in found])
+        meant = nearest(resource_name(name), [found for found in known if found not in (*_BASIC, "gpu")])
         yield Problem(at, name, f"no pool offers {whole}", ", ".join(known), meant)
 
 
@@ -381,6 +383,8 @@ def _told(resource: str, total: Decimal, most: Decimal) -> tuple[str, str]:
 def _unlimited(node: QueueNode, env: "Environment") -> Iterator[Problem]:
     if not node.leaf:
         return
+    if any(_misnamed(found.queue.capability, env) for found in branch(env, node.path)):
+        return
     for resource in sorted(nodes.advertised(env)):
         if all(_value(found.queue.capability, resource) is None for found in branch(env, node.path)):
             key, most = _key(node.queue.capability, resource), written(resource, nodes.most_offered(env)[resource])
@@ -388,3 +392,9 @@ def _unlimited(node: QueueNode, env: "Environment") -> Iterator[Problem]:
             # Named, it is a decision: a limit of all there is says that taking all is meant.
             fix = f"{key}: {most}, or less"
             yield Problem((*node.keys, "capability", key), ABSENT, message, fix=fix, severity="warning")
+
+
+def _misnamed(quota: Quota, env: "Environment") -> bool:
+    """Whether it limits something that is not there, which is told: what was meant may be anything that is."""
+    unread = [resource_name(name) for name in quota if lost(quota[name])]
+    return any(name not in (*_BASIC, *nodes.devices(env)) for name in unread)

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from model import nodes, queues
+from model import nodes, queues, tenants
+from model.problems import spoken
 from model.quantities import Quantity
 from tests.model.documents import Change, drop, environment, errors, only, problems, put, warnings
 
@@ -283,3 +284,36 @@ def test_amounts_that_round_to_the_same_are_told_exactly():
     offered = int(nodes.most_offered(environment())["memory"])
     _, problem = only(errors(_tree({"a": {"deserved": {"memory": offered + 1024}, "capability": GPU_LIMIT}})))
     assert f"{offered + 1024} of memory in sum, the pools offer at most {offered}" in problem.message
+
+
+EFA: list[Change] = [
+    put("pools.serve.fabric", "efa"),
+    put("pools.serve.shape.nics", {"model": "efa", "count": 4}),
+]
+
+
+@pytest.mark.parametrize(
+    ("fabric", "resource", "amount"),
+    [
+        ([put("pools.train.fabric", "infiniband")], "rdma/shared_ib", 252),
+        (EFA, "vpc.amazonaws.com/efa", 8),
+        (EFA, "hugepages-2Mi", "5Gi"),
+    ],
+)
+def test_what_pools_offer_for_their_fabric_may_be_limited(fabric: list[Change], resource: str, amount: object):
+    limited = put(("queues", "research", "capability", resource), amount)
+    quota = put("tenants.production.quota", {resource: amount})
+    env = environment(*fabric, limited, quota)
+    assert queues.resolved(env.queues["research"].capability)[resource] == Quantity.parse(str(amount))
+    assert tenants.hard(env.tenants["production"]) == {f"requests.{resource}": str(amount)}
+    assert set(errors(limited, quota)) == {
+        f"queues.research.capability{spoken((resource,)).removeprefix('environment')}",
+        f"tenants.production.quota{spoken((resource,)).removeprefix('environment')}",
+    }, "no pool has that fabric"
+
+
+def test_what_was_meant_by_an_unknown_resource_is_not_missing():
+    wrong = put("queues.production.capability", {"gpu": 64, "nvidia.com/gpu.sharde": 128})
+    path, problem = only({spoken(it.path): it for it in problems(wrong)})
+    assert path == 'environment.queues.production.capability["nvidia.com/gpu.sharde"]'
+    assert problem.fix == "nvidia.com/gpu.shared"
