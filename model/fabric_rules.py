@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from catalog import reader as catalog
 
-from . import fabric, names, nodes, rdma
+from . import fabric, fabric_names, names, nodes, rdma
 from .fabric import Fabric
 from .pools import MOST_PODS, Pool
 from .problems import ABSENT, Path, Problem, Subject, answered, each, known, lost, nearest
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 MOST_PORTS = 64
 """NIC ports per node: twice what the largest instance has (32 EFA devices), so that only a slip of the pen is
 refused."""
-MOST_FUNCTIONS = 128
-"""Virtual functions per ConnectX NIC that the SR-IOV operator makes at most (https://github.com/k8snetworkplumbingwg/
-sriov-network-operator, doc: numVfs)."""
+MOST_FUNCTIONS = 127
+"""Virtual functions per port that the firmware of ConnectX NICs makes at most (https://docs.nvidia.com/networking,
+MLNX_OFED, SR-IOV: NUM_OF_VFS)."""
 _ROCE_SLOTS = 63
-_INTERFACE = re.compile(r"[^\s/:,^=;*]{1,15}")
-"""Names of network interfaces: at most 15 characters (IFNAMSIZ), no blanks, slashes or colons (dev_valid_name in
-net/core/dev.c of Linux), and none of the characters that mean something in lists and patterns."""
+_INTERFACE = re.compile(r"(?!\.{1,2}$)[^\s/:,^=;*]{1,15}")
+"""Names of network interfaces: at most 15 characters (IFNAMSIZ), no blanks, slashes or colons, not `.` or `..`
+(dev_valid_name in net/core/dev.c of Linux), and none of the characters that mean something in lists and patterns."""
 _HCA = re.compile(r"[A-Za-z0-9_.-]{1,63}(:[1-9][0-9]?)?")
 
 _OPTIONS: dict[str, tuple[str, ...]] = {
@@ -51,7 +51,8 @@ def references(env: "Environment") -> Iterator[Problem]:
 
 
 def limits(env: "Environment") -> Iterator[Problem]:
-    """Machines too small for their fabric, and pools that the network operator's one policy cannot tell apart."""
+    """What machines are too small for, names that they cannot have, and pools that one policy cannot tell apart."""
+    yield from fabric_names.limits(env)
     yield from each(("pools",), env.pools, env, _room)
     if env.devices.install == "operator":
         yield from _told_apart(env)
@@ -132,9 +133,10 @@ def _numbers(it: Subject[Pool]) -> Iterator[Problem]:
         return
     at, declared = found
     kind = known(declared.kind)
+    functions = fabric.mode(declared) == "sriov"
     yield from answered(_slots, at, declared)
     for option, number, low, high in (
-        ("virtualFunctions", declared.virtual_functions, 1, MOST_FUNCTIONS),
+        ("virtualFunctions", declared.virtual_functions if functions else None, 1, MOST_FUNCTIONS),
         ("trafficClass", declared.traffic_class if kind == "roce" else None, 0, 255),
     ):
         if not lost(number) and number is not None and not low <= number <= high:
@@ -226,6 +228,8 @@ def _networks(it: Subject[Pool]) -> Iterator[Problem]:
     if len(networks) > 1 and known(declared.mode) == "sriov":
         message = "each virtual function of a pod gets one network, the same for all"
         yield Problem((*at, "networks"), list(networks), message, "one network")
+    else:
+        yield from _twice((*at, "networks"), networks)
 
 
 def _network_fault(network: str) -> str | None:
@@ -333,11 +337,14 @@ def _same_as_first(name: str, pool: Pool, first: dict[str, tuple[str, dict[str, 
         return
     entry = rdma.entry(pool)
     other, before = first.setdefault(entry["resourceName"], (name, entry))
-    named = ["ifNames" in it["selectors"] or "pfNames" in it["selectors"] for it in (before, entry)]
+    named = [it["selectors"].get("ifNames") or it["selectors"].get("pfNames") for it in (before, entry)]
     if entry.get("rdmaHcaMax") != before.get("rdmaHcaMax"):
         what = f"slots {entry['rdmaHcaMax']}, and pool {other} has {before['rdmaHcaMax']}"
-    elif named[0] != named[1]:
+    elif bool(named[0]) != bool(named[1]):
         what = f"{'interfaces' if named[1] else 'no interfaces'}, unlike pool {other}"
+    elif named[0] != named[1]:
+        # All together they would be taken on nodes of either, where the others' may be those of storage.
+        what = f"interfaces {', '.join(named[1])}, and pool {other} has {', '.join(named[0])}"
     else:
         return
     message = (

@@ -61,15 +61,31 @@ def setting(env: "Environment", pool_name: str, *, gpus: int, rdma: int | None =
     if not asked:
         return Setting(pool_name, "tcp", interfaces=(workload.POD_INTERFACE,))
     ports = fabric.nics(env.pools[pool_name])
-    attached = len(workload.networks(kind, int(asked[fabric.resource(kind) or ""])))
-    own = (workload.POD_INTERFACE, *(f"net{number}" for number in range(1, attached + 1)))
     return Setting(
         pool_name,
         known(kind.kind),
         ports.count if ports else 0,
         workload.environment(kind),
-        () if fabric.mode(kind) == "host" else own,
+        interfaces(kind, int(asked[fabric.resource(kind) or ""])),
     )
+
+
+def interfaces(kind: fabric.Fabric, count: int) -> tuple[str, ...]:
+    """Interfaces that a pod with that many RDMA devices has; empty where it has those of its node.
+
+    Multus calls the networks that it attaches net1, net2 (https://github.com/k8snetworkplumbingwg/multus-cni).
+    """
+    if fabric.mode(kind) == "host":
+        return ()
+    attached = len(workload.networks(kind, count))
+    return (workload.POD_INTERFACE, *(f"net{number}" for number in range(1, attached + 1)))
+
+
+def listed(interfaces: tuple[str, ...]) -> str:
+    """What a pod has, said shortly: `eth0, net1 to net8 and lo`."""
+    own, *attached = interfaces
+    spoken = f"{attached[0]} to {attached[-1]}" if len(attached) > 2 else ", ".join(attached)
+    return f"{', '.join(filter(None, (own, spoken)))} and lo"
 
 
 def limits(env: "Environment") -> Iterator[Problem]:
@@ -186,9 +202,7 @@ def _interfaces(at: Path, name: str, value: str, where: Setting | None) -> Probl
     fault = nccl_values.prefixes(at, name, value)
     if (fault and fault.severity == "error") or nccl_values.chosen(value, where.interfaces):
         return None
-    message = (
-        f"a pod has {', '.join(where.interfaces)} and lo, none of them is meant: NCCL finds no interface and fails"
-    )
+    message = f"a pod has {listed(where.interfaces)}, none of them is meant: NCCL finds no interface and fails"
     return Problem(at, value, message, "names of interfaces in the pod, not on its node", "leave it out")
 
 

@@ -15,7 +15,7 @@ _relaxed = settings(max_examples=60, deadline=None, suppress_health_check=[Healt
 
 
 @st.composite
-def _infiniband(draw: st.DrawFn) -> Any:
+def _infiniband(draw: st.DrawFn, ports: int) -> Any:
     if draw(st.booleans()):
         return "infiniband"
     options: dict[str, Any] = {"kind": "infiniband"}
@@ -26,12 +26,13 @@ def _infiniband(draw: st.DrawFn) -> Any:
         options["slots"] = draw(st.integers(1, 200))
     options |= draw(st.sampled_from([{}, {"hcas": ["mlx5_0"]}, {"storageHcas": ["mlx5_1"]}]))
     options |= {"memlock": "unlimited"} if draw(st.booleans()) else {}
-    return options | ({"interfaces": ["ib0", "ib1"]} if draw(st.booleans()) else {})
+    named = ports if "mode" in options else draw(st.integers(1, ports))
+    return options | ({"interfaces": [f"ib{number}" for number in range(named)]} if draw(st.booleans()) else {})
 
 
 @st.composite
-def _roce(draw: st.DrawFn) -> Any:
-    options: dict[str, Any] = {"kind": "roce", "interfaces": ["eth1"]}
+def _roce(draw: st.DrawFn, ports: int) -> Any:
+    options: dict[str, Any] = {"kind": "roce", "interfaces": [f"eth{number}" for number in range(ports)]}
     mode = draw(st.sampled_from(["shared", "sriov", "host"]))
     if mode == "host":
         options |= {"mode": mode, "socketInterface": "bond0"}
@@ -45,10 +46,11 @@ def _roce(draw: st.DrawFn) -> Any:
 @st.composite
 def _pool(draw: st.DrawFn) -> dict[str, Any]:
     model = draw(st.sampled_from(["connectx-6", "connectx-7", "bluefield-3", "efa"]))
-    shape: dict[str, Any] = {"cpu": 128, "memory": "1Ti", "nics": {"model": model, "count": draw(st.integers(1, 32))}}
+    ports = draw(st.integers(1, 32))
+    shape: dict[str, Any] = {"cpu": 128, "memory": "1Ti", "nics": {"model": model, "count": ports}}
     if gpus := draw(st.integers(0, 8)):
         shape["gpu"] = {"model": _GPU, "count": gpus}
-    choices = st.just("efa") if model == "efa" else st.one_of(_infiniband(), _roce())
+    choices = st.just("efa") if model == "efa" else st.one_of(_infiniband(ports), _roce(ports))
     chosen = draw(st.one_of(st.just("tcp"), choices))
     return {"shape": shape, "size": draw(st.integers(1, 4)), "fabric": chosen}
 

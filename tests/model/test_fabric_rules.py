@@ -36,8 +36,12 @@ def shape(value):
         [fabric("infiniband")],
         [infiniband(slots=1)],
         [infiniband(slots=1000)],
-        [infiniband(mode="sriov", virtualFunctions=128)],
+        [infiniband(mode="sriov", virtualFunctions=127)],
         [infiniband(hcas=["mlx5_0", "mlx5_11:1"], interfaces=["ibp24s0", "ens1f0.100"])],
+        [infiniband(mode="sriov", interfaces=[f"ib{number}" for number in range(8)])],
+        [roce(networks=["a", "b"], interfaces=["eth1", "eth2"], socketInterface="net2")],
+        [infiniband(mode="sriov", networks=["a"], socketInterface="net8")],
+        [infiniband(socketInterface="eth0")],
         [infiniband(storageHcas=["mlx5_1"], memlock="unlimited")],
         [roce(trafficClass=106, slots=63)],
         [fabric({"kind": "roce", "mode": "host", "interfaces": ["eth1"], "socketInterface": "bond0"})],
@@ -121,7 +125,16 @@ def test_roce_has_room_for_63():
         ({"mode": "sriov", "slots": 8}, "slots", "has no effect with mode sriov"),
         ({"virtualFunctions": 8}, "virtualFunctions", "has no effect with mode shared"),
         ({"mode": "sriov", "virtualFunctions": 0}, "virtualFunctions", "must be at least 1"),
-        ({"mode": "sriov", "virtualFunctions": 129}, "virtualFunctions", "is more than 128"),
+        ({"mode": "sriov", "virtualFunctions": 128}, "virtualFunctions", "is more than 127"),
+        ({"virtualFunctions": 0}, "virtualFunctions", "has no effect with mode shared"),
+        ({"interfaces": [".."]}, "interfaces[0]", "is no name of one network interface"),
+        ({"interfaces": [f"ib{number}" for number in range(9)]}, "interfaces", "there are 9, and a node has 8"),
+        ({"mode": "sriov", "interfaces": ["ib0"]}, "interfaces", "of 1 of the 8 NICs"),
+        ({"hcas": [f"mlx5_{number}" for number in range(9)]}, "hcas", "there are 9, and a node has 8"),
+        ({"networks": ["a", "b", "a"]}, "networks[2]", "is named twice"),
+        ({"socketInterface": "ib0"}, "socketInterface", "a pod has eth0 and lo, none is called so"),
+        ({"networks": ["a"], "socketInterface": "net2"}, "socketInterface", "a pod has eth0, net1 and lo"),
+        ({"mode": "sriov", "networks": ["a"], "socketInterface": "net9"}, "socketInterface", "net1 to net8 and lo"),
         ({"trafficClass": 106}, "trafficClass", "is one of RoCE"),
         ({"interfaces": ["ib*"]}, "interfaces[0]", "is no name of one network interface"),
         ({"interfaces": ["an-interface-name"]}, "interfaces[0]", "is no name of one network interface"),
@@ -141,6 +154,22 @@ def test_roce_has_room_for_63():
 )
 def test_options_that_mean_nothing_or_the_wrong_thing(options, at, said):
     path, problem = only(errors(infiniband(**options)))
+    assert path == f"pools.train.fabric.{at}"
+    assert said in problem.message
+
+
+@pytest.mark.parametrize(
+    ("change", "at", "said"),
+    [
+        (infiniband(hcas=["mlx5_0"]), "hcas", "leaves 7 of the 8 NICs of a node idle"),
+        (infiniband(hcas=["mlx5_0:1", "mlx5_0:2"]), "hcas", "leaves 7 of the 8 NICs"),
+        (roce(interfaces=["eth1", "eth2"]), "networks", "there are 1 for 2 NICs of a node: the rest stays idle"),
+        (roce(networks=["a", "b"]), "networks", "some are two of one NIC"),
+    ],
+)
+def test_nics_that_are_left_idle_are_told(change, at, said):
+    assert not errors(change)
+    path, problem = only(warnings(change))
     assert path == f"pools.train.fabric.{at}"
     assert said in problem.message
 
@@ -196,6 +225,17 @@ def test_the_network_operator_has_one_policy_for_all(other, said):
     path, problem = only(errors(*changes, put("devices", {"install": "operator"})))
     assert path == "pools.old.fabric"
     assert said in problem.message
+
+
+def test_interfaces_of_one_pool_are_not_taken_on_nodes_of_another():
+    old = {"server": "dgx-a100", "size": 2, "fabric": {"kind": "infiniband", "interfaces": ["ib1"]}}
+    changes = [infiniband(interfaces=["ib0"]), put("pools.old", old)]
+    assert not errors(*changes)
+    path, problem = only(errors(*changes, put("devices", {"install": "operator"})))
+    assert path == "pools.old.fabric"
+    assert "it has interfaces ib1, and pool train has ib0" in problem.message
+    old["fabric"] = {"kind": "infiniband", "interfaces": ["ib0"]}
+    assert not errors(*changes, put("devices", {"install": "operator"}))
 
 
 def workers(rdma):

@@ -38,7 +38,8 @@ def test_named_interfaces_narrow_the_choice():
 
 
 def test_virtual_functions_are_found_by_their_own_id():
-    env = environment(put("pools.train.fabric", {"kind": "infiniband", "mode": "sriov", "interfaces": ["ibp24s0"]}))
+    names = [f"ibp{number}s0" for number in range(8)]
+    env = environment(put("pools.train.fabric", {"kind": "infiniband", "mode": "sriov", "interfaces": names}))
     assert rdma.entry(env.pools["train"]) == {
         "resourceName": "ib",
         "resourcePrefix": "rdma",
@@ -48,7 +49,7 @@ def test_virtual_functions_are_found_by_their_own_id():
             "drivers": ["mlx5_core"],
             "linkTypes": ["infiniband"],
             "isRdma": True,
-            "pfNames": ["ibp24s0"],
+            "pfNames": names,
         },
     }
 
