@@ -234,6 +234,7 @@ def _node_bound(env: "Environment", gang: Gang, place: str, room: int, *, hard: 
     node = nodes.offered(env, gang.pool)
 
     def needs(count: int) -> str:
-        return f"{nodes_needed(replace(gang, workers=count), node)} nodes"
+        needed = nodes_needed(replace(gang, workers=count), node)
+        return "larger nodes" if needed is None else f"{needed} nodes"
 
     return Bound(place, f"holds {room}", needs, most_workers(gang, node, room), hard)

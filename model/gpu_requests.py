@@ -21,6 +21,12 @@ SHARED_MEMORY = "/dev/shm"  # noqa: S108  a path in containers
 MPS_PIPES = "CUDA_MPS_PIPE_DIRECTORY"
 """The variable by which a process finds the MPS server."""
 
+VISIBLE = "NVIDIA_VISIBLE_DEVICES"
+"""The variable by which NVIDIA's runtime hands GPUs over."""
+_NOTHING = ("", "void", "none")
+"""Values with which it hands over none
+(https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html)."""
+
 _NAME = re.compile(rf"({re.escape(GPU)}|{re.escape(MIG)}.+?)({re.escape(SHARED)})?")
 
 
@@ -65,3 +71,8 @@ def mps_faults(mounts: Iterable[str], variables: Iterable[str], *, host_ipc: boo
         yield MPS_PIPES, "the device plugin says where the pipes of the MPS server are"
     if host_ipc:
         yield "hostIPC", f"brings the node's own {SHARED_MEMORY} in place of that of the MPS server"
+
+
+def visibility_fault(value: str) -> str | None:
+    """What is wrong with a value of `NVIDIA_VISIBLE_DEVICES`; None when it hands over no GPU."""
+    return None if value in _NOTHING else "hands over GPUs that the pod was not given"

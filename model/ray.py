@@ -10,7 +10,7 @@ from pydantic import Field
 from . import gangs, gpu_requests, names, nodes, queues, tenants, topology
 from .base import Declared
 from .pools import MOST_GPUS, Count, Size, count_problems, most
-from .problems import ABSENT, NOTHING, Problem, Subject, answered, each, known, nearest
+from .problems import ABSENT, NOTHING, Problem, Subject, Unanswerable, answered, each, known, lost, nearest
 from .quantities import Cpu, Memory, Quantity, written
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def references(env: "Environment") -> Iterator[Problem]:
 
 def limits(env: "Environment") -> Iterator[Problem]:
     """What a Ray cluster may not have where it is."""
-    yield from each(_CLUSTERS, env.ray.clusters, env, _queue_allowed, _profile, _gpus, _rdma, _pod_fits)
+    yield from each(_CLUSTERS, env.ray.clusters, env, _queue_allowed, _profile, _gpus, _rdma, _gpu_variables, _pod_fits)
 
 
 def fits(env: "Environment") -> Iterator[Problem]:
@@ -160,7 +160,19 @@ def _numbers(it: Subject[RayCluster]) -> Iterator[Problem]:
     yield from answered(count_problems, (*it.at, "workers", "count"), workers.count, MOST_WORKERS)
     if not 0 <= workers.gpus <= MOST_GPUS:
         message = "must not be negative" if workers.gpus < 0 else f"is more than {MOST_GPUS}, and no node has so many"
-        yield Problem((*it.at, "workers", "gpus"), workers.gpus, message, f"0 to {MOST_GPUS}")
+        yield Problem((*it.at, "workers", "gpus"), workers.gpus, message, _gpus_allowed(it))
+
+
+def _gpus_allowed(it: Subject[RayCluster]) -> str:
+    """How many GPUs a worker may have on its pool, or anywhere where that is not known."""
+    try:
+        pool = it.env.pools.get(it.value.pool)
+        if pool is not None:
+            offered = nodes.gpu_resources(pool)
+            return "0" if not offered else "0, 1" if pool.plan else f"0 to {sum(offered.values())}"
+    except Unanswerable:
+        pass
+    return f"0 to {MOST_GPUS}"
 
 
 def _version(it: Subject[RayCluster]) -> Iterator[Problem]:
@@ -246,7 +258,8 @@ def _profile(it: Subject[RayCluster]) -> Iterator[Problem]:
         yield Problem(at, profile, message, "no profile", "leave out profile")
     elif profile not in profiles:
         message = f"pool {it.value.pool} has no instances of this profile"
-        yield Problem(at, profile, message, ", ".join(profiles), nearest(profile, profiles))
+        meant = nearest(profile.removeprefix(gpu_requests.MIG).removesuffix(gpu_requests.SHARED), profiles)
+        yield Problem(at, profile, message, ", ".join(profiles), meant)
     elif workers.gpus == 0:
         yield Problem(at, profile, "names a part of a GPU, and gpus is 0", "no profile, or gpus: 1", "gpus: 1")
 
@@ -274,6 +287,19 @@ def _rdma(it: Subject[RayCluster]) -> Iterator[Problem]:
     if rdma and pool.plan and pool.plan.mig:
         message = f"pool {it.value.pool} is cut into instances, which are not for work that spans GPUs"
         yield Problem((*it.at, "workers", "rdma"), rdma, message, "0, or a pool of whole GPUs")
+
+
+def _gpu_variables(it: Subject[RayCluster]) -> Iterator[Problem]:
+    """Variables of GPUs that are not the pods' own to set: what the laws about workloads refuse, told before."""
+    at, variables = (*it.at, "env"), known(it.value.env)
+    visible = variables.get(gpu_requests.VISIBLE)
+    if visible is not None and not lost(visible) and (why := gpu_requests.visibility_fault(visible)):
+        message = f"{why}; what they ask for says which they get"
+        yield Problem((*at, gpu_requests.VISIBLE), visible, message, "void, none", "leave it out")
+    plan = it.env.pools[it.value.pool].plan
+    if plan and plan.mps and it.value.workers.gpus > 0:
+        for name, why in gpu_requests.mps_faults((), variables, host_ipc=False):
+            yield Problem((*at, name), known(variables[name]), why, "no such variable", "leave it out")
 
 
 def _pod_fits(it: Subject[RayCluster]) -> Iterator[Problem]:

@@ -191,5 +191,6 @@ def _pods(it: Subject[Pool]) -> Iterator[Problem]:
     key, units = _kinds(_plan(it))[0], sum(nodes.gpu_resources(it.value).values())
     if units > it.value.max_pods:
         message = f"a node offers {units} parts of its GPUs and takes {it.value.max_pods} pods, so some stay unused"
-        allowed = f"fewer parts, or maxPods: more than {units}"
+        # Agents need pods as well, so as many as the parts are the least that can do.
+        allowed = "fewer parts" if units > MOST_PODS else f"fewer parts, or maxPods: {units} or more"
         yield Problem((*it.at, "sharing", key), units, message, allowed, severity="warning")

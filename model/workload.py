@@ -158,9 +158,9 @@ def _rdma(it: Subject["RayCluster"]) -> Iterator[Problem]:
     elif rdma > 0 and not offered:
         message = f"pool {name} has no RDMA: its fabric is tcp"
         yield Problem(at, rdma, message, "0", "leave it out", spoils=(at, (*it.at, "pool")))
+    elif offered and rdma > (has := max(offered.values())):
+        message = f"a worker asks for {rdma} of {fabric.resource(kind)}, a node of pool {name} offers {has}"
+        yield Problem(at, rdma, message, f"at most {has}" if fabric.own_devices(kind) else "0, 1")
     elif rdma > 1 and not fabric.own_devices(kind):
         message = "where NICs are shared, one is a ticket to all NICs of the node, and more give no more bandwidth"
         yield Problem(at, rdma, message, "0, 1", "leave it out", severity="warning")
-    elif offered and rdma > (has := max(offered.values())):
-        message = f"a worker asks for {rdma} of {fabric.resource(kind)}, a node of pool {name} offers {has}"
-        yield Problem(at, rdma, message, f"at most {has}")

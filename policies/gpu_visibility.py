@@ -1,13 +1,10 @@
 """Laws about how pods come by GPUs."""
 
+from model.gpu_requests import VISIBLE, visibility_fault
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import PodRule, Report, Severity, rule
 
-VISIBLE = "NVIDIA_VISIBLE_DEVICES"
-_NOTHING = frozenset({"", "void", "none"})
-"""Values with which the container toolkit hands over no GPU
-(https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html)."""
 _AGENTS = "gangline-system"
 
 
@@ -38,5 +35,5 @@ def _judge(variable: Field, report: Report) -> None:
         return
     if variable["valueFrom"].value is not None:
         report.violation(variable["valueFrom"], "takes the names of GPUs from elsewhere")
-    elif (variable["value"].text() or "") not in _NOTHING:
-        report.violation(variable["value"], f"{variable['value']} hands over GPUs that the pod was not given")
+    elif why := visibility_fault(variable["value"].text() or ""):
+        report.violation(variable["value"], f"{variable['value']} {why}")

@@ -327,7 +327,15 @@ def test_instances_of_one_kind_need_no_name():
 
 
 @pytest.mark.parametrize(
-    ("profile", "meant"), [("1g.10g", "1g.10gb"), ("7g.80gb", "1g.10gb"), ("mig-3g.40gb", "3g.40gb"), ("whole", None)]
+    ("profile", "meant"),
+    [
+        ("1g.10g", "1g.10gb"),
+        ("7g.80gb", "1g.10gb"),
+        ("mig-3g.40gb", "3g.40gb"),
+        ("nvidia.com/mig-1g.10gb", "1g.10gb"),
+        ("nvidia.com/mig-3g.40gb.shared", "3g.40gb"),
+        ("whole", None),
+    ],
 )
 def test_a_profile_that_the_pool_does_not_have(profile: str, meant: str | None):
     path, problem = only(errors(*CUT, put(f"{WORKERS}.profile", profile)))

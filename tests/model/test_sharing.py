@@ -256,7 +256,15 @@ def test_more_parts_than_pods_is_a_warning():
     found = warnings(sharing(mps={"replicas": 28}))
     problem = found["pools.serve.sharing.mps"]
     assert "offers 112 parts of its GPUs and takes 110 pods" in problem.message
+    assert problem.allowed == "fewer parts, or maxPods: 112 or more"
     assert "pools.serve.sharing.mps" not in warnings(sharing(mps={"replicas": 27}))
+    pods = put("pools.serve.maxPods", 112)
+    assert "pools.serve.sharing.mps" not in warnings(sharing(mps={"replicas": 28}), pods)
+
+
+def test_more_parts_than_any_node_takes_pods_are_for_fewer_parts():
+    problem = warnings(sharing(timeSlicing={"replicas": 2500}))["pools.serve.sharing.timeSlicing"]
+    assert (problem.value, problem.allowed) == (10000, "fewer parts")
 
 
 def test_an_unknown_gpu_is_one_problem_whatever_is_shared():
