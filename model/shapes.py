@@ -118,13 +118,18 @@ class Reading:
             message, fix = shape.misplaced[key], None
             if len(known) == 1:
                 self._strange.add(path[:-1])
+        elif (behind := _key_of_word(shape, key)) is not None:
+            message, fix = "is a word that stands behind a key, and no key itself", f"{behind}: {key}"
+            meant, value = behind, key
+        elif key in _words(_annotation_at(self._shape, self._value, path[:-1])):
+            message, fix = "is a word that stands in place of a mapping, and no key", f"{path[-2]}: {key}"
+            self._strange.add(path[:-1])
         else:
             absent = [name for name in known if name not in holder]
             meant = shape.synonyms.get(str(key)) or nearest(str(key), absent) or nearest(str(key), known)
             message, fix = "there is no such key here", f"{meant}: …" if meant else None
             message += f"; did you mean {meant}?" if meant else ""
-        words = _words(_annotation_at(self._shape, self._value, path[:-1]))
-        self.problems.append(Problem(path, str(key), message, ", ".join([*words, *known]), fix))
+        self.problems.append(Problem(path, str(key), message, ", ".join(known), fix))
         if meant is not None and meant not in holder:
             holder[meant] = value
             self._respelt[(*path[:-1], meant)] = str(key)
@@ -139,12 +144,24 @@ class Reading:
                 problem = replace(problem, allowed=_wanted(_annotation_at(self._shape, self._value, path)))
             if detail["type"] == "string_type" and detail["input"] is None and self._may_be_empty(path):
                 problem = replace(problem, fix='write ""')
+            if detail["type"] in _BY_KIND and detail["input"] is None and self._may_be_absent(path):
+                problem = replace(problem, fix=f"leave out {path[-1]}, which has a default, or write what is allowed")
             self.problems.append(problem)
         self._value = _without(self._value, path)
 
+    def _may_be_absent(self, path: Path) -> bool:
+        """Whether a key may be left out."""
+        holder = self._holder(path)
+        if not path or not (isinstance(holder, type) and issubclass(holder, Declared)):
+            return False
+        return any(field.alias == path[-1] and not field.is_required() for field in holder.model_fields.values())
+
+    def _holder(self, path: Path) -> Any:
+        return _branch(_annotation_at(self._shape, self._value, path[:-1]), _at(self._value, path[:-1]))
+
     def _may_be_empty(self, path: Path) -> bool:
         """Whether empty text may stand at a path: where it is the default, and in a label."""
-        holder = _branch(_annotation_at(self._shape, self._value, path[:-1]), _at(self._value, path[:-1]))
+        holder = self._holder(path)
         if isinstance(holder, type) and issubclass(holder, Declared):
             return any(field.alias == path[-1] and field.default == "" for field in holder.model_fields.values())
         return get_origin(holder) is dict
@@ -163,6 +180,8 @@ def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
         return Problem(path, value, message, "text", f'write "{text}"')
     if kind == "literal_error":
         allowed = context["expected"].replace("'", "").replace(" or ", ", ")
+        if value is None:
+            return Problem(path, value, "nothing is written here", allowed)
         meant = nearest(str(value), allowed.split(", "))
         return Problem(path, value, "is not one of the allowed values", allowed, meant)
     if "allowed" in context or "fix" in context or kind == "rule":
@@ -295,8 +314,14 @@ def _wanted(annotation: Any) -> str:
     return plain.get(kind or annotation, EXAMPLES)
 
 
+def _key_of_word(shape: type[Declared], word: str | int) -> str | None:
+    """The one key behind which a word may stand that was taken for a key; None for other words."""
+    keys = [field.alias for field in shape.model_fields.values() if word in _words(field.annotation)]
+    return keys[0] if len(keys) == 1 else None
+
+
 def _words(annotation: Any) -> list[str]:
-    """The words that may stand in the place of a mapping, such as `none`."""
+    """The words that may be written for an annotation, such as `none`."""
     if get_origin(annotation) is Literal:
         return [str(word) for word in get_args(annotation)]
     if get_origin(annotation) in (Union, types.UnionType, Annotated):

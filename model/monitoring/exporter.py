@@ -5,7 +5,6 @@ shared, and it can be told only once per process. Source:
 https://github.com/NVIDIA/dcgm-exporter, 4.5.3-4.8.2: internal/pkg/transformation/kubernetes.go, pkg/cmd/app.go.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,9 +29,6 @@ PORT = 9400
 """Where the exporter listens unless told otherwise."""
 QUEUE_LABEL = "volcano.sh/queue-name"
 """Label of pods that the exporter puts on their metrics, as `volcano_sh_queue_name`."""
-SLOWEST = 60
-"""Seconds: five minutes, which alerts look at, should hold a few values."""
-_INTERVAL = re.compile(r"([1-9][0-9]{0,3})s")
 
 
 @dataclass(frozen=True)
@@ -140,21 +136,8 @@ def interval(env: "Environment") -> int:
 
 
 def values(env: "Environment") -> Iterator[Problem]:
-    """What is wrong with the exporter's settings and with those for Prometheus."""
-    yield from answered(_interval, env)
+    """What is wrong with the settings for Prometheus."""
     yield from answered(_labels, env)
-
-
-def _interval(env: "Environment") -> Iterator[Problem]:
-    settings = known(env.monitoring.dcgm)
-    if not isinstance(settings, Dcgm):
-        return
-    written = known(settings.interval)
-    match = _INTERVAL.fullmatch(written)
-    if match is None or int(match[1]) > SLOWEST:
-        message = "must be whole seconds, and few enough that five minutes, which alerts look at, hold several readings"
-        fix = f"{written}s" if _INTERVAL.fullmatch(f"{written}s") and int(written) <= SLOWEST else None
-        yield Problem(("monitoring", "dcgm", "interval"), written, message, f"1s to {SLOWEST}s", fix)
 
 
 def _labels(env: "Environment") -> Iterator[Problem]:

@@ -1,13 +1,42 @@
 """Monitoring as a document declares it."""
 
-from typing import Annotated, ClassVar, Literal
+import re
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from model.base import Declared, Mapped, Plain, PlainOrMapped
 
 from .counter_file import Type
 from .thresholds import Alerts
+
+SLOWEST = 60
+"""Seconds: five minutes, which alerts look at, should hold a few values."""
+_INTERVAL = re.compile(r"([1-9][0-9]{0,3})s")
+
+
+def _interval(written: Any) -> str:
+    match = _INTERVAL.fullmatch(written) if isinstance(written, str) else None
+    if match is not None and int(match[1]) <= SLOWEST:
+        return match[0]
+    reason = "must be whole seconds, and few enough that five minutes, which alerts look at, hold several readings"
+    number = isinstance(written, (int, str)) and re.fullmatch(r"[0-9]{1,4}", str(written))
+    fix = f"{int(str(written))}s" if number and 1 <= int(str(written)) <= SLOWEST else None
+    context = {"reason": reason, "allowed": f"1s to {SLOWEST}s", "fix": fix}
+    raise PydanticCustomError("rule", "{reason}", context)
+
+
+def _counters(written: Any) -> Any:
+    if isinstance(written, (str, dict)):
+        return written
+    named = isinstance(written, list) and written and all(isinstance(name, str) for name in written)
+    context = {
+        "reason": "must be DCGM fields with what is said of them, or the text of a counters file",
+        "allowed": "{DCGM_FI_DEV_FAN_SPEED: {}}, or lines FIELD, type, help",
+        "fix": f"{{{', '.join(f'{name}: {{}}' for name in written)}}}" if named else "leave out counters",
+    }
+    raise PydanticCustomError("rule", "{reason}", context)
 
 
 class FurtherCounter(Declared):
@@ -24,7 +53,7 @@ class Dcgm(Declared):
 
     synonyms: ClassVar[dict[str, str]] = {"fields": "counters", "metrics": "counters", "scrapeInterval": "interval"}
 
-    interval: str = "30s"
+    interval: Annotated[str, BeforeValidator(_interval)] = "30s"
     """How often GPUs are read, and the exporter is asked: 1s to 60s. Alerts look at five minutes."""
     profiling: bool = True
     """Whether to read the profiling counters of the hardware (`DCGM_FI_PROF_*`), for which the exporter gets the
@@ -32,6 +61,7 @@ class Dcgm(Declared):
     counters: Annotated[
         Annotated[str, Plain] | Annotated[dict[str, FurtherCounter], Mapped],
         PlainOrMapped,
+        BeforeValidator(_counters),
     ] = Field(default_factory=dict)
     """More counters, by DCGM field; or the text of a counters file of the exporter."""
 

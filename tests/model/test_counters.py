@@ -106,6 +106,29 @@ def test_what_is_lacking_of_a_counter_is_one_problem(declared: Any, absent: str,
     assert (problem.allowed, problem.fix) == ("type: gauge, counter, label; help: one line of text", fix)
 
 
+@pytest.mark.parametrize(
+    ("written", "fix"),
+    [
+        (None, "leave out counters"),
+        ([], "leave out counters"),
+        (7, "leave out counters"),
+        (["DCGM_FI_DEV_FAN_SPEED", "DCGM_FI_DEV_SERIAL"], "{DCGM_FI_DEV_FAN_SPEED: {}, DCGM_FI_DEV_SERIAL: {}}"),
+    ],
+)
+def test_what_is_neither_fields_nor_text_is_told_both_forms(written: Any, fix: str) -> None:
+    _, (problem,) = judged({"counters": written})
+    assert problem.path == ("monitoring", "dcgm", "counters")
+    assert (problem.value, problem.fix) == (written, fix)
+    assert problem.allowed == "{DCGM_FI_DEV_FAN_SPEED: {}}, or lines FIELD, type, help"
+
+
+def test_an_exporter_that_is_left_empty_is_not_turned_off() -> None:
+    _, (problem,) = judged(None)
+    assert problem.path == ("monitoring", "dcgm")
+    assert problem.allowed == "none or {interval, profiling, counters}"
+    assert problem.fix == "leave out dcgm, which has a default, or write what is allowed"
+
+
 @pytest.mark.parametrize("name", counters.USUAL)
 def test_a_usual_counter_may_be_repeated_but_not_as_something_else(name: str) -> None:
     right = dcgm.fields()[name].type

@@ -3,13 +3,27 @@
 import random
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from catalog import reader as catalog
 from model import document, problems, queues
 from model.problems import DocumentError
-from tests.model.documents import TEXT, Change, add, drop, environment, errors, example, only, put, rename, warnings
+from tests.model.documents import (
+    TEXT,
+    Change,
+    add,
+    drop,
+    environment,
+    errors,
+    example,
+    only,
+    put,
+    rename,
+    small,
+    warnings,
+)
 
 MISTAKES: dict[str, Change] = {
     # Where each mistake is told, and how it is made. All are independent of each other.
@@ -336,3 +350,27 @@ def test_judging_leaves_the_value_alone():
     value = example(rename("pools", "poolz"), put("poolz.train.size", "16"))
     document.judge(value)
     assert value == before
+
+
+@pytest.mark.parametrize(
+    ("pool", "path", "fix", "refused"),
+    [
+        ({"sharing": {"none": {}}}, ("sharing", "none"), "sharing: none", "none"),
+        ({"fabric": {"infiniband": {"mode": "sriov"}}}, ("fabric", "infiniband"), "kind: infiniband", "infiniband"),
+        ({"fabric": {"infiniband": {}, "slots": 3}}, ("fabric", "infiniband"), "kind: infiniband", "efa"),
+    ],
+)
+def test_a_word_that_was_taken_for_a_key_is_told_where_it_belongs(
+    pool: dict[str, Any], path: tuple[str, ...], fix: str, refused: str
+):
+    (problem,) = document.judge(small(pools={"train": {"server": "dgx-h100", "size": 1, **pool}})).problems
+    assert problem.path == ("pools", "train", *path)
+    assert problem.fix == fix
+    assert problem.allowed is not None
+    assert refused not in problem.allowed.split(", ")
+
+
+def test_a_value_that_is_left_empty_is_no_word_that_is_near():
+    (problem,) = document.judge(small(pools={"train": {"server": "dgx-h100", "size": 1, "sharing": None}})).problems
+    assert problem.fix == "leave out sharing, which has a default, or write what is allowed"
+    assert problem.allowed == "none or {timeSlicing, mps, mig}"

@@ -73,8 +73,14 @@ def test_where_the_gpu_operator_runs_one_there_is_none_of_ours() -> None:
     assert exporter.deployments(environment({"dcgm": "none"})) == ()
 
 
-@pytest.mark.parametrize(("written", "fix"), [("30", "30s"), ("1m", None), ("0s", None), ("90s", None), ("1.5s", None)])
-def test_an_interval_is_whole_seconds_within_what_alerts_can_use(written: str, fix: str | None) -> None:
+@pytest.mark.parametrize(
+    ("written", "fix"),
+    [
+        *(("30", "30s"), ("1m", None), ("0s", None), ("90s", None), ("1.5s", None)),
+        *((15, "15s"), (0, None), (90, None), (1.5, None), (True, None), (None, None), ([15], None)),
+    ],
+)
+def test_an_interval_is_whole_seconds_within_what_alerts_can_use(written: Any, fix: str | None) -> None:
     verdict = document.judge(small(monitoring={"dcgm": {"interval": written}}))
     (problem,) = verdict.errors
     assert problem.path == ("monitoring", "dcgm", "interval")
