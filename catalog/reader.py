@@ -45,6 +45,7 @@ class Gpu:
         compute: CUDA's compute capability: major and minor.
         source: Where these facts were read.
         mig: Its MIG profiles by name; empty where it cannot be cut.
+        architecture: That of the CPU on the same module, as in the label `kubernetes.io/arch`; None where it is a card.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Gpu:
     compute: tuple[int, int]
     source: str
     mig: Mapping[str, MigProfile] = field(default_factory=dict)
+    architecture: Literal["amd64", "arm64"] | None = None
 
 
 @dataclass(frozen=True, slots=True)

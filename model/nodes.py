@@ -15,7 +15,7 @@ from catalog import reader as catalog
 from . import fabric, mig
 from .derived import derived
 from .gpu_requests import GPU, SHARED
-from .pools import Pool
+from .pools import Pool, Shape
 from .problems import Problem, Subject, Unanswerable, each, known, lost, readable
 from .quantities import KIBIBYTE, MEBIBYTE, Quantity, written
 
@@ -57,15 +57,21 @@ def machine(pool: Pool) -> Machine:
     if pool.shape is not None:
         shape = pool.shape
         if shape.gpu is None:
-            return Machine(shape.cpu, shape.memory, shape.architecture, None, 0)
+            return Machine(shape.cpu, shape.memory, _architecture(shape, None), None, 0)
         gpu = None if lost(shape.gpu.model) else catalog.gpus().get(shape.gpu.model)
-        return Machine(shape.cpu, shape.memory, shape.architecture, gpu, shape.gpu.count)
+        return Machine(shape.cpu, shape.memory, _architecture(shape, gpu), gpu, shape.gpu.count)
     if pool.server is None or (server := catalog.servers().get(pool.server)) is None:
         raise Unanswerable
     host = pool.host
     cpu = Quantity.parse(server.cpu) if host is None or host.cpu is None else host.cpu
     memory = Quantity.parse(server.memory) if host is None or host.memory is None else host.memory
     return Machine(cpu, _seen(memory), server.architecture, catalog.gpus()[server.gpu], server.gpus)
+
+
+def _architecture(shape: Shape, gpu: catalog.Gpu | None) -> str:
+    if shape.architecture is not None:
+        return shape.architecture
+    return gpu.architecture if gpu and gpu.architecture else "amd64"
 
 
 def _seen(installed: Quantity) -> Quantity:

@@ -64,8 +64,8 @@ class Shape(Declared):
     """GPUs; none for a pool of plain machines."""
     nics: Nics | None = None
     """NICs of the compute fabric; none where nodes talk over plain TCP."""
-    architecture: Literal["amd64", "arm64"] = "amd64"
-    """CPU architecture, as in the label kubernetes.io/arch."""
+    architecture: Literal["amd64", "arm64"] | None = None
+    """CPU architecture, as in the label kubernetes.io/arch. Left out: amd64, or arm64 with GH200 and GB200."""
 
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -248,6 +248,10 @@ def _gpus(it: Subject[Pool]) -> Iterator[Problem]:
     elif shape.gpu.count > MOST_GPUS:
         message = f"is more than {MOST_GPUS}, and no server has so many GPUs"
         yield Problem((*at, "count"), shape.gpu.count, message, f"1 to {MOST_GPUS}")
+    gpu, said = catalog.gpus().get(known(shape.gpu.model)), known(shape.architecture)
+    if said and gpu and gpu.architecture not in (None, said):
+        message = f"{gpu.name} is on one module with its CPU, which is {gpu.architecture}"
+        yield Problem((*it.at, "shape", "architecture"), said, message, gpu.architecture, "leave it out")
 
 
 def _cores(it: Subject[Pool]) -> Iterator[Problem]:

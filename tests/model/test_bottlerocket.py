@@ -88,11 +88,10 @@ def test_cuts_that_bottlerocket_does_not_know(plan: Any, path: str):
 @pytest.mark.parametrize("gpu", [name for name, it in catalog.gpus().items() if it.mig])
 def test_each_gpu_that_can_be_cut_is_known_to_bottlerocket_or_refused(gpu: str):
     profile = next(iter(catalog.gpus()[gpu].mig))
-    arm = [put("pools.serve.shape.architecture", "arm64")] if gpu.startswith("g") else []  # Grace
     model = put("pools.serve.shape.gpu.model", gpu)
     most = 4 if gpu == "a30" else 7
     plan = {"mig": {"profiles": {profile: most}, "strategy": "single"}}
-    changes = [BOTTLEROCKET, model, *arm, *only_shared(plan)]
+    changes = [BOTTLEROCKET, model, *only_shared(plan)]
     if found := errors(*changes):
         path, problem = only(found)
         assert path == "pools.serve.sharing"

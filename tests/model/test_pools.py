@@ -2,6 +2,7 @@
 
 import pytest
 
+from model import nodes
 from model.pools import Pool
 from tests.model.documents import add, drop, environment, errors, only, put, rename, warnings
 
@@ -192,8 +193,8 @@ BEYOND = [
     ("pools.serve.sharing.timeSlicing.replicas", 10**40, "2 to 2500"),
     ("ray.clusters.tuning.workers.count", 2**31 - 1, "0 to 2147483646"),
     ("ray.clusters.tuning.workers.count", 10**20, "0 to 2147483646"),
-    ("ray.clusters.tuning.workers.gpus", 10**40, "0 to 64"),
-    ("ray.clusters.tuning.workers.gpus", -1, "0 to 64"),
+    ("ray.clusters.tuning.workers.gpus", 10**40, "0 to 8"),
+    ("ray.clusters.tuning.workers.gpus", -1, "0 to 8"),
 ]
 
 
@@ -241,3 +242,18 @@ def test_operators_find_a_place_elsewhere():
     other = put("pools.other", {"shape": {"cpu": 8, "memory": "32Gi"}, "size": 1})
     assert not warnings(put("pools.system.size", 0), other)
     assert not warnings(drop("pools.system"))
+
+
+@pytest.mark.parametrize("gpu", ["gh200-96gb", "gb200-186gb"])
+def test_gpus_on_one_module_with_a_cpu_have_its_architecture(gpu: str):
+    model, at = put("pools.serve.shape.gpu.model", gpu), "pools.serve.shape.architecture"
+    for changes in ([model], [model, put(at, "arm64")]):
+        assert nodes.machine(environment(*changes).pools["serve"]).architecture == "arm64"
+    path, problem = only(errors(model, put(at, "amd64")))
+    assert (path, problem.value, problem.allowed) == (at, "amd64", "arm64")
+
+
+@pytest.mark.parametrize(("said", "is_one"), [(None, "amd64"), ("amd64", "amd64"), ("arm64", "arm64")])
+def test_other_gpus_are_in_machines_of_any_architecture(said: str | None, is_one: str):
+    changes = [put("pools.serve.shape.architecture", said)] if said else []
+    assert nodes.machine(environment(*changes).pools["serve"]).architecture == is_one
