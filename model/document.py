@@ -26,7 +26,7 @@ from . import (
     workload,
 )
 from .environment import Environment
-from .monitoring import counters, exporter, thresholds
+from .monitoring import counters, effects, exporter, thresholds
 from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
 
@@ -75,6 +75,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         tenants.limits,
         ray.limits,
         thresholds.limits,
+        effects.limits,
         workload.limits,
         nccl.limits,
     ),

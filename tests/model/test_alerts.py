@@ -20,6 +20,7 @@ from model.monitoring.recordings import recordings
 from model.monitoring.reference import example
 from model.monitoring.rules import groups
 from model.problems import render as told
+from tests.model.documents import small
 from tests.model.generated_documents import documents
 from tests.monitoring.documents import VALUE, environment
 
@@ -212,6 +213,42 @@ def test_thresholds_reach_the_rules():
 )
 def test_thresholds_that_cannot_be_meant(thresholds: dict[str, Any], at: str, said: str, allowed: str):
     assert problems(**thresholds) == f"environment.monitoring.alerts.{at}\n  {said}\n  allowed: {allowed}"
+
+
+POOL = {"server": "dgx-h100", "size": 2}
+SLICED = {**POOL, "sharing": {"timeSlicing": {"replicas": 4}}}
+
+
+@pytest.mark.parametrize(
+    ("pool", "monitoring", "path", "value"),
+    [
+        (POOL, {"dcgm": "none", "alerts": {"idle": {"minutes": 30}}}, (), {"idle": {"minutes": 30}}),
+        (SLICED, {"dcgm": "none", "alerts": {"memory": 90}}, (), {"memory": 90}),
+        (SLICED, {"prometheus": "none", "alerts": {"memory": 90}}, (), {"memory": 90}),
+        (POOL, {"alerts": {"memory": 90}}, ("memory",), 90),
+    ],
+)
+def test_settings_of_alerts_that_are_not_made_are_told(
+    pool: dict[str, Any], monitoring: dict[str, Any], path: tuple[str, ...], value: object
+):
+    verdict = document.judge(small(pools={"train": pool}, monitoring=monitoring))
+    (warning,) = verdict.warnings
+    assert verdict.errors == ()
+    assert (warning.path, warning.value) == (("monitoring", "alerts", *path), value)
+    assert warning.message.startswith("has no effect")
+
+
+@pytest.mark.parametrize(
+    ("pool", "monitoring"),
+    [
+        (POOL, {"dcgm": "none", "alerts": {}}),
+        (POOL, {"dcgm": "none", "alerts": {"memory": 95}}),
+        (POOL, {"alerts": {"idle": {"minutes": 30}}}),
+        (SLICED, {"alerts": {"memory": 90}}),
+    ],
+)
+def test_settings_that_change_an_alert_or_nothing_are_not_warned_of(pool: dict[str, Any], monitoring: dict[str, Any]):
+    assert document.judge(small(pools={"train": pool}, monitoring=monitoring)).problems == ()
 
 
 def test_the_guide_shows_thresholds_that_may_stand():
