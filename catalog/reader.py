@@ -195,6 +195,7 @@ class Nccl:
         source: Where they were read.
         ranges: Numbers by name, with the lowest and the highest that mean something.
         switches: Numbers that are 0 or 1.
+        automatic: Negative defaults of numbers of both kinds, by which NCCL chooses itself.
         numbers: Other numbers.
         words: Variables that hold one of some words.
         lists: Variables that hold a list of prefixes of device names.
@@ -205,12 +206,14 @@ class Nccl:
         texts: Variables that hold any text.
         plugins: Prefixes of variables that plugins read.
         gone: Variables that nothing reads any more, and what there is instead.
+        renamed: Variables of PyTorch under their old names, with those of today.
     """
 
     version: str
     source: str
     ranges: Mapping[str, tuple[int, int]]
     switches: tuple[str, ...]
+    automatic: Mapping[str, int]
     numbers: tuple[str, ...]
     words: Mapping[str, tuple[str, ...]]
     lists: tuple[str, ...]
@@ -221,6 +224,7 @@ class Nccl:
     texts: tuple[str, ...]
     plugins: tuple[str, ...]
     gone: Mapping[str, str]
+    renamed: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

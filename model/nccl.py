@@ -4,6 +4,7 @@ Each message says what happens otherwise. Read in the source of the version that
 is for: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html.
 """
 
+import difflib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from catalog import reader as catalog
 
-from . import fabric, nccl_values, workload
-from .problems import Path, Problem, Subject, Unanswerable, each, known, lost, nearest
+from . import fabric, nccl_networks, nccl_values, workload
+from .problems import Path, Problem, Subject, Unanswerable, each, known, lost
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -116,16 +117,20 @@ def problems(at: Path, variables: Mapping[str, str], where: Setting | None = Non
         if not _NAME.fullmatch(name):
             message = "is no name of an environment variable that every shell can use"
             yield Problem(place, name, message, "letters, digits, _ . -; no digit first")
-        elif not lost(value):
+        elif not lost(value) and not (where and where.derived.get(name) == value):
             found = (rule(place, name, value, where) for rule in _RULES)
             yield from [problem for problem in found if problem][:1]
-    yield from _sockets(at, variables)
+    if where is None or where.kind == "tcp":
+        yield from _sockets(at, variables)
 
 
 def _unknown(at: Path, name: str, _: str, __: Setting | None) -> Problem | None:
     table = catalog.nccl()
     if name.upper().startswith("NCCL_") and name not in _names() and not name.startswith(table.plugins):
-        meant = nearest(name, _names())
+        if name in table.renamed:
+            message, today = "is PyTorch's, not NCCL's, under a name of the past", table.renamed[name]
+            return Problem(at, name, f"{message}: it is called {today}", fix=today, severity="warning")
+        meant = _meant(name)
         message = f"NCCL {table.version} reads no such variable"
         if name in table.gone:
             return Problem(at, name, f"{message} any more: {table.gone[name]}", fix="leave it out", severity="warning")
@@ -133,6 +138,13 @@ def _unknown(at: Path, name: str, _: str, __: Setting | None) -> Problem | None:
             at, name, f"{message}; did you mean {meant}?" if meant else message, fix=meant, severity="warning"
         )
     return None
+
+
+def _meant(name: str) -> str | None:
+    """The variable of which a name is a slip of the pen; a name that only has words in common is something else."""
+    ends = {known.removeprefix("NCCL_"): known for known in sorted(_names())}
+    found = difflib.get_close_matches(name.upper().removeprefix("NCCL_"), ends, n=1, cutoff=0.8)
+    return ends[found[0]] if found else None
 
 
 def _names() -> frozenset[str]:
@@ -143,13 +155,12 @@ def _names() -> frozenset[str]:
 
 def _derived(at: Path, name: str, value: str, where: Setting | None) -> Problem | None:
     """A variable that the fabric sets, said otherwise; another network plugin may take the place of NCCL's own."""
-    if where is None or name not in where.derived or value == where.derived[name]:
+    if where is None or name not in where.derived or name == "NCCL_NET":
         return None
-    if name == "NCCL_NET":
-        if value.lower() != "socket":
+    if name == "NCCL_SOCKET_IFNAME" and where.interfaces and not value.startswith("^"):
+        said, meant = (nccl_values.chosen(text, where.interfaces) for text in (value, where.derived[name]))
+        if said == meant:
             return None
-        message = f"that is TCP, and pool {where.pool} has {where.kind}"
-        return Problem(at, value, message, "IB, or the name of a plugin", "leave it out")
     message = f"it follows from pools.{where.pool}.fabric: {where.derived[name]}"
     return Problem(at, value, message, where.derived[name], "leave it out, or change the fabric")
 
@@ -168,21 +179,29 @@ def _foreign(at: Path, name: str, value: str, where: Setting | None) -> Problem 
         why = f"has no effect on {kind}: it is for data over TCP"
     elif name == "NCCL_IB_GID_INDEX" and kind == "infiniband":
         why = "has no effect on InfiniBand, which finds its peer by LID: GID indexes are for RoCE"
-    elif name == "NCCL_NET" and value.lower() == "ib" and kind in ("efa", "tcp"):
-        message = f"there is no InfiniBand on {kind}, and NCCL takes no other network: it fails to start"
-        return Problem(at, value, message, fix="leave it out")
     elif name in _HARMFUL and kind == "efa":
         why = _HARMFUL[name]
     return Problem(at, value, why, fix="leave it out", severity="warning") if why else None
+
+
+def _network(at: Path, name: str, value: str, where: Setting | None) -> Problem | None:
+    """A word about which network NCCL uses."""
+    kind, pool = (where.kind, where.pool) if where else (None, "")
+    if name == "NCCL_NET":
+        return nccl_networks.net(at, value, kind, pool)
+    if kind == "efa" and nccl_networks.turns_off_efa(name, value):
+        message = f"without libfabric's EFA NCCL goes over TCP, and pool {pool} has efa"
+        return Problem(at, value, message, "efa" if name == "FI_PROVIDER" else None, "leave it out")
+    return None
 
 
 def _value(at: Path, name: str, value: str, _: Setting | None) -> Problem | None:
     """A value that NCCL reads otherwise than it is meant."""
     table = catalog.nccl()
     if name in table.switches:
-        return nccl_values.number(at, value, (0, 1))
+        return nccl_values.number(at, value, (0, 1), table.automatic.get(name))
     if name in table.ranges:
-        return nccl_values.number(at, value, table.ranges[name])
+        return nccl_values.number(at, value, table.ranges[name], table.automatic.get(name))
     if name in table.numbers:
         return nccl_values.number(at, value, None)
     if name in table.words:
@@ -214,6 +233,9 @@ def _unwise(at: Path, name: str, value: str, where: Setting | None) -> Problem |
     if name == "NCCL_IB_DISABLE" and number == 1 and kind in ("infiniband", "roce"):
         message = f"it turns off the fabric that pool {where.pool if where else ''} has"
         return Problem(at, value, message, "0, or workers.rdma: 0", "leave it out")
+    if name == "NCCL_IB_HCA" and kind in ("infiniband", "roce") and nccl_values.leaves_out_all(value, "mlx5_"):
+        message = "names are prefixes: this leaves out every HCA, and NCCL finds none"
+        return Problem(at, value, message, "such as ^=mlx5_0", "leave it out")
     if name == "NCCL_IB_GID_INDEX" and number is not None and number >= 0:
         message = (
             "it pins an entry of the GID table, which differs between nodes and changes with pods; since 2.21 NCCL "
@@ -228,7 +250,7 @@ def _unwise(at: Path, name: str, value: str, where: Setting | None) -> Problem |
     elif name in ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE") and number == 1:
         instead = "host memory" if name == "NCCL_P2P_DISABLE" else "the network"
         message = f"GPUs of one node then talk through {instead}; it is for finding faults, not for work"
-    elif name == "NCCL_IB_HCA" and where and where.ports and (count := nccl_values.exact_names(value)) < where.ports:
+    elif name == "NCCL_IB_HCA" and where and where.ports and (count := nccl_values.definite_names(value)) < where.ports:
         message = f"it leaves {where.ports - count} of the {where.ports} NICs of a node idle" if count else None
     return Problem(at, value, message, fix="leave it out", severity=severity) if message else None
 
@@ -236,7 +258,7 @@ def _unwise(at: Path, name: str, value: str, where: Setting | None) -> Problem |
 _LONGEST = 22
 
 _Rule = Callable[[Path, str, str, Setting | None], Problem | None]
-_RULES: tuple[_Rule, ...] = (_unknown, _foreign, _derived, _interfaces, _value, _unwise)
+_RULES: tuple[_Rule, ...] = (_unknown, _foreign, _network, _derived, _interfaces, _value, _unwise)
 
 
 def _sockets(at: Path, variables: Mapping[str, str]) -> Iterator[Problem]:

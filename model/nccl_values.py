@@ -13,7 +13,6 @@ from .problems import Path, Problem, nearest
 
 _NUMBER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|[0-9]+)")
 _LEADING = re.compile(r"\s*([+-]?[0-9]+)")
-_AUTOMATIC = ("-1", "-2")
 FARTHEST = "SYS"
 ACROSS = "also across the sockets of the CPU, which is often slower than through memory"
 """What the farthest distance means."""
@@ -24,12 +23,14 @@ def is_number(value: str) -> bool:
     return _NUMBER.fullmatch(value) is not None and not re.fullmatch(r"[+-]?0[0-9]+", value)
 
 
-def number(at: Path, value: str, bounds: tuple[int, int] | None) -> Problem | None:
-    """What is wrong with a number; -1 and -2 leave the choice to NCCL."""
+def number(at: Path, value: str, bounds: tuple[int, int] | None, automatic: int | None = None) -> Problem | None:
+    """What is wrong with a number; `automatic` is a default out of bounds that leaves the choice to NCCL."""
     low, high = bounds if bounds else (None, None)
     allowed = f"{low} to {high}" if bounds else "a whole number"
     if bounds == (0, 1):
         allowed = "0, 1"
+    if automatic is not None:
+        allowed += f"; {automatic}, for NCCL's own choice"
     if value == "":
         return Problem(at, value, "is empty, which NCCL takes for not set", allowed, "leave it out")
     if not is_number(value):
@@ -42,7 +43,7 @@ def number(at: Path, value: str, bounds: tuple[int, int] | None) -> Problem | No
         fix = meant or (read if leading else None)
         return Problem(at, value, f"is no number: NCCL reads it as {read}", allowed, fix)
     amount = int(value, 0)
-    if low is None or high is None or value in _AUTOMATIC or low <= amount <= high:
+    if low is None or high is None or amount == automatic or low <= amount <= high:
         return None
     return Problem(at, value, "is out of range: a field of the hardware or NCCL itself cuts it", allowed)
 
@@ -160,6 +161,13 @@ def chosen(value: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if meant(name) != leave]
 
 
-def exact_names(value: str) -> int:
-    """How many devices a list names exactly; 0 where it takes prefixes or leaves some out."""
-    return len(set(value[1:].split(","))) if value.startswith("=") else 0
+def definite_names(value: str) -> int:
+    """How many devices a list names; 0 where it leaves some out, or may mean more by a prefix."""
+    items = set(value.removeprefix("=").split(","))
+    definite = value.startswith("=") or all(re.search(r"_0+(:|$)", item) for item in items)
+    return len(items) if definite and not value.startswith("^") else 0
+
+
+def leaves_out_all(value: str, family: str) -> bool:
+    """Whether a list leaves out every device of a family, such as `mlx5_`."""
+    return value.startswith("^") and not value.startswith("^=") and any(map(family.startswith, value[1:].split(",")))

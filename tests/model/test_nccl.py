@@ -38,6 +38,9 @@ def judged(name: str, value: str, where: Setting | None = INFINIBAND) -> Problem
         ("", "error", "leave it out"),
         ("=", "error", "leave it out"),
         ("^", "error", None),
+        ("^mlx5", "error", "leave it out"),
+        ("^mlx", "error", "leave it out"),
+        ("mlx5_0", "warning", "leave it out"),
         ("=mlx5_0,mlx5_1", "warning", "leave it out"),
     ],
 )
@@ -48,7 +51,7 @@ def test_hcas_are_a_list_of_prefixes(value, severity, fix):
 
 
 @pytest.mark.parametrize(
-    "value", ["^mlx5_0", "mlx5", "mlx5_0", "^=mlx5_1,mlx5_2", "=" + ",".join(f"mlx5_{n}" for n in range(8))]
+    "value", ["^mlx5_0", "mlx5", "^mlx4", "^=mlx5_1,mlx5_2", "=" + ",".join(f"mlx5_{n}" for n in range(8))]
 )
 def test_lists_that_mean_what_they_say(value):
     assert judged("NCCL_IB_HCA", value) is None
@@ -140,6 +143,17 @@ def test_leaving_one_out_is_how_faults_are_worked_around(name, value):
         ("NCCL_DEBUG", "WARNING", "ignores it", "WARN"),
         ("NCCL_IB_DISABLE", "1", "turns off the fabric", "leave it out"),
         ("NCCL_NET", "Socket", "that is TCP", "leave it out"),
+        ("NCCL_NET", "infiniband", "NCCL calls it IB", "IB"),
+        ("NCCL_NET", "RoCE", "NCCL calls it IB", "IB"),
+        ("NCCL_NET", "IB,Socket", "is a list", "IB"),
+        ("NCCL_NET", "", "is empty", "leave it out"),
+        ("NCCL_NET", " IB", "has blanks", "IB"),
+        ("NCCL_NET", "/opt/lib/libnccl-net.so", "NCCL_NET_PLUGIN names", "IB"),
+        ("NCCL_IB_TIMEOUT", "-1", "out of range", None),
+        ("NCCL_IB_TC", "-2", "out of range", None),
+        ("NCCL_IB_DISABLE", "-1", "out of range", None),
+        ("NCCL_BUFFSIZE", "-5", "out of range", None),
+        ("NCCL_BUFFSIZE", "0", "out of range", None),
         ("NCCL_SOCKET_IFNAME", "ens5", "finds no interface", "leave it out"),
         ("NCCL_SOCKET_IFNAME", "^eth", "finds no interface", "leave it out"),
     ],
@@ -161,6 +175,10 @@ def test_values_that_nccl_reads_otherwise(name, value, said, fix):
         ("NCCL_IB_TIMEOUT", "22"),
         ("NCCL_IB_TIMEOUT", "0x16"),
         ("NCCL_IB_TC", "-1"),
+        ("NCCL_IB_ADAPTIVE_ROUTING", "-2"),
+        ("NCCL_CUMEM_ENABLE", "-2"),
+        ("NCCL_BUFFSIZE", "8388608"),
+        ("NCCL_NET_PLUGIN", "none"),
         ("NCCL_IB_QPS_PER_CONNECTION", "4"),
         ("NCCL_NVLS_ENABLE", "0"),
         ("NCCL_NET", "ib"),
@@ -194,6 +212,8 @@ def test_values_that_nccl_reads_as_they_are_meant(name, value):
         ("NCCL_IB_CUDA_SUPPORT", "1", None, "any more: GPUDirect RDMA is bounded by NCCL_NET_GDR_LEVEL"),
         ("NCCL_DEBGU", "INFO", None, "did you mean NCCL_DEBUG?"),
         ("nccl_debug", "INFO", None, "did you mean NCCL_DEBUG?"),
+        ("NCCL_IB_HCAS", "mlx5", None, "did you mean NCCL_IB_HCA?"),
+        ("NCCL_NET", "fastnet", INFINIBAND, "unless a plugin in the image is called so"),
     ],
 )
 def test_variables_of_something_else(name, value, where, said):
@@ -201,6 +221,45 @@ def test_variables_of_something_else(name, value, where, said):
     assert problem
     assert problem.severity == "warning"
     assert said in problem.message
+
+
+@pytest.mark.parametrize("name", ["NCCL_HOME", "NCCL_VERSION", "NCCL_INCLUDE_DIR", "NCCL_ROOT"])
+def test_what_is_like_no_variable_is_not_mended(name):
+    problem = judged(name, "x", None)
+    assert problem
+    assert (problem.severity, problem.fix) == ("warning", None)
+
+
+@pytest.mark.parametrize("name", ["BLOCKING_WAIT", "ASYNC_ERROR_HANDLING", "DESYNC_DEBUG"])
+def test_variables_of_pytorch_have_other_names_today(name):
+    problem = judged(f"NCCL_{name}", "1", None)
+    assert problem
+    assert (problem.severity, problem.fix) == ("warning", f"TORCH_NCCL_{name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("NCCL_NET", "Socket"),
+        ("NCCL_NET_PLUGIN", "none"),
+        ("NCCL_NET_PLUGIN", ""),
+        ("FI_PROVIDER", "tcp"),
+        ("FI_PROVIDER", "^efa"),
+    ],
+)
+def test_efa_is_not_turned_off_in_passing(name, value):
+    problem = judged(name, value, EFA)
+    assert problem
+    assert (problem.severity, problem.fix) == ("error", "leave it out")
+    assert "pool train has efa" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("NCCL_NET", "AWS Libfabric"), ("NCCL_NET_PLUGIN", "aws-ofi"), ("FI_PROVIDER", "efa"), ("FI_PROVIDER", "^tcp")],
+)
+def test_efa_may_be_named(name, value):
+    assert judged(name, value, EFA) is None
 
 
 def test_there_is_no_infiniband_elsewhere():
@@ -211,13 +270,19 @@ def test_there_is_no_infiniband_elsewhere():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("NCCL_SOCKET_IFNAME", "net1"), ("NCCL_IB_TC", "104"), ("NCCL_SOCKET_IFNAME", "eth0")]
+    ("name", "value"), [("NCCL_SOCKET_IFNAME", "net1"), ("NCCL_IB_TC", "104"), ("NCCL_SOCKET_IFNAME", "^net")]
 )
 def test_what_follows_from_the_fabric_is_said_there(name, value):
     problem = judged(name, value, ROCE)
     assert problem
     assert problem.message == f"it follows from pools.train.fabric: {ROCE.derived[name]}"
     assert judged(name, ROCE.derived[name], ROCE) is None
+
+
+def test_the_same_interface_said_otherwise_is_fine():
+    assert judged("NCCL_SOCKET_IFNAME", "eth0", ROCE) is None
+    chosen = Setting("train", "infiniband", 8, {"NCCL_IB_HCA": "=mlx5_0"}, ("eth0",))
+    assert judged("NCCL_IB_HCA", "=mlx5_0", chosen) is None, "the fabric is told"
 
 
 def test_pods_in_the_network_of_their_node_have_its_interfaces():
@@ -230,6 +295,8 @@ def test_sockets_are_counted_together():
     (problem,) = nccl.problems((), together, TCP)
     assert (problem.path, problem.allowed) == (("NCCL_NSOCKS_PERTHREAD",), "at most 8")
     assert not list(nccl.problems((), {**together, "NCCL_NSOCKS_PERTHREAD": "8"}, TCP))
+    told = [problem.path for problem in nccl.problems((), together, INFINIBAND)]
+    assert sorted(told) == [("NCCL_NSOCKS_PERTHREAD",), ("NCCL_SOCKET_NTHREADS",)], "once each"
 
 
 def test_names_that_no_shell_can_use():
@@ -246,6 +313,9 @@ def test_every_variable_is_of_one_kind():
     assert all(name.startswith("NCCL_") for name in named)
     assert not set(named) & set(table.gone)
     assert all(low < high for low, high in table.ranges.values())
+    assert set(table.automatic) <= {*table.ranges, *table.switches}
+    assert all(value < 0 for value in table.automatic.values())
+    assert not set(named) & set(table.renamed)
     assert set(table.levels.numbers) <= set(table.levels.words)
 
 
