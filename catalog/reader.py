@@ -159,6 +159,7 @@ class Image:
         operator_driver: Whether the GPU Operator has a driver for it.
         source: Where these facts were read.
         servers: The only servers that it is made for; none where it runs on any.
+        ec2: Whether it is made for Amazon EC2 only.
         sharing: The sharing plans, by their keys in documents, that its own device plugin can be set to.
     """
 
@@ -168,6 +169,7 @@ class Image:
     operator_driver: bool
     source: str
     servers: tuple[str, ...] = ()
+    ec2: bool = False
     sharing: tuple[str, ...] = ()
 
 

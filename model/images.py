@@ -130,18 +130,38 @@ def _known(it: Subject[Pool]) -> Iterator[Problem]:
 
 def _servers(it: Subject[Pool]) -> Iterator[Problem]:
     image, server = _image(it.value), known(it.value.server)
-    if image is None or not image.servers or server in image.servers:
+    if image is None:
+        return
+    if _elsewhere(image, server):
+        operator = it.env.devices.install == "operator"
+        others = [
+            name
+            for name, other in catalog.images().items()
+            if not other.ec2 and ("driver" in other.brings or (operator and other.operator_driver))
+        ]
+        message = f"{image.title}, runs on Amazon EC2 only, and no {server} is there"
+        yield Problem((*it.at, "image"), image.name, message, ", ".join(others), spoils=NOTHING)
+    if not image.servers or server in image.servers:
         return
     has = server or "an explicit shape"
     message = f"{image.title}, runs on its own servers only, and the pool has {has}"
     yield Problem((*it.at, "image"), image.name, message, f"with {', '.join(image.servers)}", spoils=NOTHING)
 
 
+def _elsewhere(image: catalog.Image, server: str | None) -> bool:
+    """Whether an image is for EC2 only, and a server is not there. Its instances are built around boards."""
+    found = None if server is None else catalog.servers().get(server)
+    return image.ec2 and found is not None and not found.board
+
+
 def _driver(it: Subject[Pool]) -> Iterator[Problem]:
     image = _image(it.value)
     if image is None or it.name not in agents.gpu_pools(it.env) or driver_owner(it.env, it.name) is not None:
         return
-    with_driver = ", ".join(name for name, other in catalog.images().items() if "driver" in other.brings)
+    if _elsewhere(image, it.value.server):
+        return
+    others = {name: other for name, other in catalog.images().items() if "driver" in other.brings}
+    with_driver = [name for name, other in others.items() if not _elsewhere(other, it.value.server)]
     if it.env.devices.install == "operator":
         message = f"it brings no NVIDIA driver, and the GPU Operator has none for it ({image.title})"
     else:
@@ -150,9 +170,9 @@ def _driver(it: Subject[Pool]) -> Iterator[Problem]:
     if image.operator_driver and it.env.devices.install == "plugins":
         fix = f"devices: {{install: operator}}, or {fix}"
     accelerated = f"{image.name}-nvidia"
-    if accelerated in catalog.images():
+    if accelerated in with_driver:
         fix = f"image: {accelerated}"
-    yield Problem((*it.at, "image"), image.name, message, with_driver, fix, spoils=NOTHING)
+    yield Problem((*it.at, "image"), image.name, message, ", ".join(with_driver), fix, spoils=NOTHING)
 
 
 def _sharing(it: Subject[Pool]) -> Iterator[Problem]:

@@ -103,10 +103,11 @@ def _images(pool: dict[str, Any], install: str) -> list[str]:
     found = ["al2023", "ubuntu"]
     if "server" in pool or "gpu" in pool["shape"]:
         # Those that bring the driver, or to which the operator brings it.
-        found = ["al2023-nvidia", "prepared", *(["rhel", "ubuntu"] if install == "operator" else [])]
-        found += ["dgx-os"] if pool.get("server", "").startswith("dgx") else []
+        found = ["prepared", *(["rhel", "ubuntu"] if install == "operator" else [])]
+        if pool.get("server", "").startswith("dgx"):
+            return [*found, "dgx-os"]
         kinds = set(pool.get("sharing", ()))
-        found += ["bottlerocket-nvidia"] if kinds <= {"timeSlicing", "mps"} else []
+        found += ["al2023-nvidia", *(["bottlerocket-nvidia"] if kinds <= {"timeSlicing", "mps"} else [])]
         found += [] if kinds else ["eks-auto"]
     return found
 

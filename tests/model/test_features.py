@@ -18,7 +18,7 @@ def test_labels_follow_from_how_gpus_are_shared():
 
 
 def test_nodes_whose_image_has_a_plugin_get_no_plan():
-    env = environment(put("pools.other", {"server": "dgx-h100", "size": 1, "image": "bottlerocket-nvidia"}))
+    env = environment(put("pools.other", {"server": "hgx-h100", "size": 1, "image": "bottlerocket-nvidia"}))
     assert dict(features.labels(env, "other")) == {}
 
 

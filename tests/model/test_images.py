@@ -1,5 +1,7 @@
 """Images of nodes: what they bring, and that driver and device plugin have exactly one owner on each node."""
 
+from typing import Any
+
 import pytest
 
 from catalog import reader as catalog
@@ -10,7 +12,14 @@ OPERATOR = put("devices", {"install": "operator"})
 
 
 def image(name: str, pool: str = "train") -> Change:
-    return put(f"pools.{pool}.image", name)
+    """The change to an image, and to a server that such images run on."""
+
+    def change(value: dict[str, Any]) -> None:
+        value["pools"][pool]["image"] = name
+        if "server" in value["pools"][pool] and "dgx" not in name and name != "prepared":
+            value["pools"][pool]["server"] = "hgx-h100"
+
+    return change
 
 
 @pytest.mark.parametrize("mode", ["plugins", "operator"])
@@ -122,3 +131,21 @@ def test_labels_keep_the_operator_from_what_the_image_brings(changes: list[Chang
     env = environment(*changes)
     assert images.node_labels(env, "train") == labels
     assert images.node_labels(env, "system") == {}
+
+
+@pytest.mark.parametrize("name", [name for name, it in catalog.images().items() if it.ec2])
+@pytest.mark.parametrize("mode", ["plugins", "operator"])
+def test_images_of_ec2_run_on_no_dgx(name: str, mode: str):
+    changes = [put("devices", {"install": mode}), put("pools.train.image", name)]
+    path, problem = only(errors(*changes))
+    assert (path, problem.value) == ("pools.train.image", name)
+    assert "runs on Amazon EC2 only" in problem.message
+    assert "dgx-os" in (problem.allowed or "")
+    if "driver" in catalog.images()[name].brings:
+        environment(*changes, put("pools.train.server", "hgx-h100"))
+
+
+def test_no_fix_leads_to_an_image_that_does_not_run_there():
+    path, problem = only(errors(put("pools.train.image", "bottlerocket")))
+    assert (path, problem.fix) == ("pools.train.image", "image: prepared, where you installed it yourself")
+    assert problem.allowed == "dgx-os, prepared"

@@ -17,6 +17,8 @@ def row(name: str | None) -> str:
     for mode in ("plugins", "operator"):
         changes = [put("devices", {"install": mode}), put("pools.serve.sharing", "none"), _without_slices]
         changes += [put("pools.train.image", name)] if name else []
+        if name and catalog.images()[name].ec2:
+            changes.append(put("pools.train.server", "hgx-h100"))
         if found := errors(*changes):
             path, problem = only(found)
             assert path == "pools.train.image"

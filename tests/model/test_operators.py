@@ -64,7 +64,13 @@ def test_each_plan_is_a_configuration_and_its_label_names_it():
 
 @pytest.mark.parametrize(
     ("changes", "default"),
-    [([], "whole"), ([put("pools.train.image", "bottlerocket-nvidia")], "time-slicing-4")],
+    [
+        ([], "whole"),
+        (
+            [put("pools.train.image", "bottlerocket-nvidia"), put("pools.train.server", "hgx-h100")],
+            "time-slicing-4",
+        ),
+    ],
 )
 def test_nodes_without_a_label_have_the_only_plan_or_whole_gpus(changes: list[Change], default: str):
     env = environment(OPERATOR, *changes)
