@@ -11,7 +11,7 @@ from decimal import Decimal, localcontext
 from functools import total_ordering
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import AfterValidator, BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
 KIBIBYTE = Decimal(1024)
@@ -27,6 +27,7 @@ _GRAMMAR = re.compile(f"({_NUMBER})({_SUFFIX})")
 BYTES = ("memory", "ephemeral-storage", "hugepages-2Mi")
 """Resources that are counted in bytes."""
 EXAMPLES = "a quantity such as 8, 500m or 512Gi"
+MEMORY_EXAMPLES = "a quantity such as 512Gi, 80G or 1.5Ti"
 _LARGEST = Decimal(2**63 - 1)
 """The API server caps what is larger (quantity.go, maxAllowed)."""
 
@@ -88,13 +89,7 @@ class Quantity:
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
         def read(value: Any) -> Quantity:
-            if isinstance(value, Quantity):
-                return value
-            try:
-                return cls.parse(value)
-            except QuantityError as error:
-                context = {"reason": error.reason, "allowed": EXAMPLES, "fix": error.meant}
-                raise PydanticCustomError("rule", "{reason}", context) from None
+            return _read(value, EXAMPLES)
 
         return core_schema.no_info_plain_validator_function(
             read, serialization=core_schema.plain_serializer_function_ser_schema(str)
@@ -125,6 +120,20 @@ def _error(text: str) -> QuantityError:
     return QuantityError(text, "is not a quantity", meant)
 
 
+def _read(written: Any, examples: str) -> Quantity:
+    if isinstance(written, Quantity):
+        return written
+    try:
+        return Quantity.parse(written)
+    except QuantityError as error:
+        context = {"reason": error.reason, "allowed": examples, "fix": error.meant}
+        raise PydanticCustomError("rule", "{reason}", context) from None
+
+
+def _read_memory(written: Any) -> Quantity:
+    return _read(written, MEMORY_EXAMPLES)
+
+
 def _memory(quantity: Quantity) -> Quantity:
     if quantity.value < MEBIBYTE:
         fix = f"{quantity.text[:-1]}Mi" if quantity.text.endswith("m") else None
@@ -143,7 +152,7 @@ def _cpu(quantity: Quantity) -> Quantity:
 Cpu = Annotated[Quantity, AfterValidator(_cpu)]
 """Cores, no finer than a thousandth."""
 
-Memory = Annotated[Quantity, AfterValidator(_memory)]
+Memory = Annotated[Quantity, BeforeValidator(_read_memory), AfterValidator(_memory)]
 """Bytes, at least 1Mi (below that it is nearly always a mistyped suffix)."""
 
 

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from model.problems import Path, Problem, known
+from model.sharing import SharingPlan
 
-from .alerts import alerts
 from .shape import Dcgm, Prometheus
 from .thresholds import Alerts
 
 if TYPE_CHECKING:
     from model.environment import Environment
+    from model.pools import Pool
 
 _AT: Path = ("monitoring", "alerts")
 
@@ -21,8 +22,13 @@ def limits(env: "Environment") -> Iterator[Problem]:
     if (reason := _unmade(env)) and settings != usual:
         written = settings.model_dump(by_alias=True, exclude_defaults=True)
         yield _idle(_AT, written, reason)
-    elif not reason and settings.memory != usual.memory and "GpuMemoryFull" not in {it.name for it in alerts(env)}:
+    elif not reason and settings.memory != usual.memory and not any(map(_sliced, known(env.pools).values())):
         yield _idle((*_AT, "memory"), settings.memory, "it is for GPUs that are time-sliced, and no pool has them")
+
+
+def _sliced(pool: "Pool") -> bool:
+    plan = known(known(pool).sharing)
+    return isinstance(plan, SharingPlan) and known(plan.time_slicing) is not None
 
 
 def _unmade(env: "Environment") -> str | None:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from model import document
 from model.quantities import Quantity, QuantityError, request_fault, written
-from tests.model.documents import environment, errors, only, put
+from tests.model.documents import environment, errors, only, put, small
 
 
 @pytest.mark.parametrize(
@@ -159,3 +160,11 @@ def test_requests_beside_limits(resource: str, request_: str | None, limit: str 
     one, other = (None if text is None else Quantity.parse(text) for text in (request_, limit))
     fault = request_fault(resource, one, other)
     assert (fault is None) if says is None else (says in (fault or ""))
+
+
+@pytest.mark.parametrize("floor", ["-1", -1, "much", True])
+def test_what_is_allowed_for_memory_is_memory(floor: object):
+    sharing = {"mps": {"replicas": 8, "floor": floor}}
+    (problem,) = document.judge(small(pools={"train": {"server": "dgx-h100", "size": 1, "sharing": sharing}})).problems
+    assert problem.path[-1] == "floor"
+    assert problem.allowed == "a quantity such as 512Gi, 80G or 1.5Ti"
