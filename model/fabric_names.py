@@ -45,7 +45,9 @@ def _interfaces(it: Subject[Pool]) -> Iterator[Problem]:
             "of all"
         )
         allowed = f"the interfaces of all {ports.count}"
-        yield Problem((*at, "interfaces"), list(declared.interfaces), message, allowed, "leave it out")
+        # With RoCE they may have to be named.
+        fix = "leave it out" if declared.kind == "infiniband" else None
+        yield Problem((*at, "interfaces"), list(declared.interfaces), message, allowed, fix)
 
 
 def _hcas(it: Subject[Pool]) -> Iterator[Problem]:
@@ -54,7 +56,12 @@ def _hcas(it: Subject[Pool]) -> Iterator[Problem]:
     at, declared = found
     hcas = known(declared.hcas)
     cards = len({known(name).partition(":")[0] for name in hcas})
-    if cards > ports:
+    if fabric.mode(declared) == "sriov":
+        # Which virtual functions a pod gets is not known beforehand, so those of all pods may be named.
+        if cards > (most := fabric.devices(it.value)):
+            message = f"there are {cards}, and a node has {most} virtual functions"
+            yield Problem((*at, "hcas"), list(hcas), message, f"at most {most}")
+    elif cards > ports:
         message = f"there are {cards}, and a node has {ports} NICs for its fabric"
         yield Problem((*at, "hcas"), list(hcas), message, f"at most {ports}")
     elif 0 < cards < ports:
