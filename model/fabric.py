@@ -6,6 +6,9 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import BeforeValidator
+from pydantic_core import PydanticCustomError
+
 from catalog import reader as catalog
 
 from .base import Declared, Listed, Mapped, Plain, PlainOrMapped, one_of
@@ -15,7 +18,17 @@ from .quantities import MEBIBYTE, Quantity
 if TYPE_CHECKING:
     from .pools import Pool
 
-Kind = Literal["efa", "infiniband", "roce", "tcp"]
+
+def _spelt_out(value: object) -> object:
+    """The short name is too far from the long one to be taken for a slip of the pen."""
+    if value == "ib":
+        allowed = ", ".join(catalog.fabrics())
+        context = {"reason": "is not one of the allowed values", "allowed": allowed, "fix": "infiniband"}
+        raise PydanticCustomError("rule", "{reason}", context)
+    return value
+
+
+Kind = Annotated[Literal["efa", "infiniband", "roce", "tcp"], BeforeValidator(_spelt_out)]
 Mode = Literal["shared", "sriov", "host"]
 
 EFA = "vpc.amazonaws.com/efa"

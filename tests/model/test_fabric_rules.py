@@ -274,6 +274,9 @@ def test_workers_ask_for_what_nodes_have(changes, said):
 def test_a_misspelt_fabric_is_one_problem():
     path, problem = only(errors(fabric("infinband")))
     assert (path, problem.fix) == ("pools.train.fabric", "infiniband")
+    for choice, at in (("ib", ""), ({"kind": "ib"}, ".kind")):
+        path, problem = only(errors(fabric(choice)))
+        assert (path, problem.fix) == (f"pools.train.fabric{at}", "infiniband")
     path, problem = only(errors(infiniband(slot=3)))
     assert problem.fix == "slots: …"
     assert not errors(infiniband(), drop("pools.train.labels"))
