@@ -5,9 +5,11 @@ Shapes only; what may be combined and what fits the hardware is in `sharing_rule
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from .base import Declared, Mapped, Plain, PlainOrMapped
+from .problems import nearest
 from .quantities import Memory
 
 
@@ -66,4 +68,19 @@ class SharingPlan(Declared):
     """GPUs are cut into instances."""
 
 
-Sharing = Annotated[Annotated[Literal["none"], Plain] | Annotated[SharingPlan, Mapped], PlainOrMapped]
+_EXAMPLES = {"timeSlicing": "{replicas: 4}", "mps": "{replicas: 8}", "mig": "{profiles: {1g.10gb: 7}}"}
+
+
+def _how_far(value: object) -> object:
+    """A way of sharing by its name alone does not say between how many."""
+    meant = nearest(value, ["none", *_EXAMPLES]) if isinstance(value, str) else None
+    if meant is None or meant == "none":
+        return value
+    fix = f"sharing: {{{meant}: {_EXAMPLES[meant]}}}"
+    allowed = ", ".join(["none", *(f"{{{way}: {part}}}" for way, part in _EXAMPLES.items())])
+    raise PydanticCustomError("rule", "{reason}", {"reason": "does not say how far", "allowed": allowed, "fix": fix})
+
+
+Sharing = Annotated[
+    Annotated[Literal["none"], BeforeValidator(_how_far), Plain] | Annotated[SharingPlan, Mapped], PlainOrMapped
+]

@@ -283,3 +283,19 @@ def test_a_profile_that_is_no_text_is_told_once(image: str, strategy: str, profi
     (path,) = [path for path in found if path.startswith("pools.serve.sharing.mig.profiles")]
     assert "must be text" in found[path].message
     assert not [path for path in found if path.startswith("ray")]
+
+
+@pytest.mark.parametrize(
+    ("word", "fix"),
+    [
+        ("mps", "sharing: {mps: {replicas: 8}}"),
+        ("time-slicing", "sharing: {timeSlicing: {replicas: 4}}"),
+        ("MIG", "sharing: {mig: {profiles: {1g.10gb: 7}}}"),
+        ("None", "none"),
+        ("exclusive", None),
+    ],
+)
+def test_a_way_of_sharing_says_how_far(word: str, fix: str | None):
+    path, problem = only(errors(put("pools.serve.sharing", word)))
+    assert (path, problem.value, problem.fix) == ("pools.serve.sharing", word, fix)
+    assert "none" in (problem.allowed or "")
