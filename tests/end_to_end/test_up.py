@@ -182,8 +182,8 @@ def test_a_changed_quota_previews_just_that(document: Checkout) -> None:
     document.edit(change)
     plan = json.loads(document.pulumi("preview", "--stack", "twin", "--json").stdout)
     changed = {(step["op"], step["urn"].rpartition("::")[2]) for step in plan["steps"] if step["op"] != "same"}
-    # The root component shows the document itself, so it changes along.
-    assert changed == {("update", "platform"), ("update", "platform-queues-production")}
+    # The root component shows the document itself, and Prometheus records what queues deserve: both change along.
+    assert changed == {("update", name) for name in ("platform", "platform-queues-production", "platform-rules-rule")}
     # What was brought up is what a change is compared with.
     before = changes.document_of(document.pulumi("stack", "export", "--stack", "twin").stdout)
     assert before is not None

@@ -103,7 +103,7 @@ def test_a_mandatory_rule_stops_before_anything_is_made(project: Project) -> Non
         "fix: Write the tag of a release",
         'spec.workerGroupSpecs[0].template.spec.containers[0].resources.limits["nvidia.com/gpu"]: 0.5 is not a whole',
         "1 place could not be judged and will be at the update:",
-        "waiting: spec.containers[0].image is not known yet (image-version)",
+        "waiting: spec.containers[0].image is not known yet (counter-files, image-version)",
     ):
         assert text in done.stdout
     assert project.made() == []
@@ -113,7 +113,7 @@ def test_what_a_preview_cannot_know_the_update_judges(project: Project) -> None:
     project.declare(pod(container(image=UNKNOWN)), later=pod(container(image="a:latest")).inputs)
     done = project.run("preview")
     assert done.returncode == 0, done.stdout
-    assert "it: spec.containers[0].image is not known yet (image-version)" in done.stdout
+    assert "it: spec.containers[0].image is not known yet (counter-files, image-version)" in done.stdout
     done = project.run("up", "--yes", "--skip-preview")
     assert done.returncode != 0
     assert "a:latest is not a version" in done.stdout
