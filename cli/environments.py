@@ -11,8 +11,8 @@ from .refusals import RefusedError
 
 ROOT = Path(__file__).resolve().parents[1]
 STACKS = ROOT / "stacks"
-_STACK_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
-"""What Pulumi allows (https://www.pulumi.com/docs/iac/concepts/stacks/#create-stack)."""
+_STACK_NAME = re.compile(r"(?!\.+$)[A-Za-z0-9_.-]{1,100}")
+"""What Pulumi allows (https://www.pulumi.com/docs/iac/concepts/stacks/#create-stack), but for folders: `.` and `..`."""
 
 
 def names() -> list[str]:

@@ -63,6 +63,8 @@ def test_every_command_explains_itself() -> None:
         ("stacks/Pulumi.twin.yaml", "this is no name of an environment\n  allowed: sharing, twin        fix: twin\n"),
         ("TWIN", "there is no stacks/Pulumi.TWIN.yaml\n  allowed: sharing, twin        fix: twin\n"),
         ("../twin2", "this is no name of an environment\n  allowed: sharing, twin        fix: twin\n"),
+        (".", "this is no name of an environment\n  allowed: sharing, twin\n"),
+        ("..", "this is no name of an environment\n  allowed: sharing, twin\n"),
         ("", "this is no name of an environment\n  allowed: sharing, twin\n"),
     ],
 )
