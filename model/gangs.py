@@ -160,6 +160,7 @@ class Bound:
         needs: What a number of workers and their leading pod need of it, in words.
         workers: The most workers within the bound; -1 when not even the leading pod is.
         hard: Whether the gang waits for ever beyond it.
+        quota: Tenant and resource, where it is the quota of a team.
     """
 
     place: str
@@ -167,6 +168,7 @@ class Bound:
     needs: Callable[[int], str]
     workers: int
     hard: bool = True
+    quota: tuple[str, str] | None = None
 
     def broken_by(self, workers: int) -> str:
         """Both numbers: what the gang needs and what there is."""
@@ -184,7 +186,8 @@ def bounds(env: "Environment", name: str) -> list[Bound]:
 
 def _queue_bounds(env: "Environment", cluster: "RayCluster", gang: Gang) -> Iterator[Bound]:
     for node in queues.branch(env, cluster.queue):
-        yield from _amount_bounds(f"queue {node.path}", gang.lead, gang.worker, node.queue.capability)
+        for _, bound in _amount_bounds(f"queue {node.path}", gang.lead, gang.worker, node.queue.capability):
+            yield bound
 
 
 def _quota_bounds(env: "Environment", cluster: "RayCluster", gang: Gang) -> Iterator[Bound]:
@@ -193,14 +196,15 @@ def _quota_bounds(env: "Environment", cluster: "RayCluster", gang: Gang) -> Iter
     if owner is not None:
         lead, worker = (_plus(pod, {"pods": Decimal(1)}) for pod in (gang.leading_pod, gang.worker))
         place = f"the quota of namespace {cluster.namespace}"
-        yield from _amount_bounds(place, lead, worker, env.tenants[owner].quota)
+        for resource, bound in _amount_bounds(place, lead, worker, env.tenants[owner].quota):
+            yield replace(bound, quota=(owner, resource))
 
 
-def _amount_bounds(place: str, lead: Amounts, worker: Amounts, limits: queues.Quota) -> Iterator[Bound]:
+def _amount_bounds(place: str, lead: Amounts, worker: Amounts, limits: queues.Quota) -> Iterator[tuple[str, Bound]]:
     for resource, limit in queues.resolved(limits).items():
         if not lost(limit) and (resource in lead or resource in worker):
             amounts = (lead.get(resource, Decimal(0)), worker.get(resource, Decimal(0)))
-            yield _amount_bound(place, resource, amounts, limit.value)
+            yield resource, _amount_bound(place, resource, amounts, limit.value)
 
 
 def _amount_bound(place: str, resource: str, amounts: tuple[Decimal, Decimal], limit: Decimal) -> Bound:

@@ -1,16 +1,20 @@
 """Ray clusters."""
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
 from . import gangs, gpu_requests, names, nodes, queues, tenants, topology
 from .base import Declared
+from .derived import derived
 from .pools import MOST_GPUS, Count, Size, count_problems, most
-from .problems import ABSENT, NOTHING, Problem, Subject, Unanswerable, answered, each, known, lost, nearest
+from .problems import ABSENT, NOTHING, Problem, Subject, Unanswerable, answered, each, known, lost, nearest, readable
 from .quantities import Cpu, Memory, Quantity, written
 
 if TYPE_CHECKING:
@@ -144,6 +148,7 @@ def limits(env: "Environment") -> Iterator[Problem]:
 
 def fits(env: "Environment") -> Iterator[Problem]:
     """Gangs for which there is never room, and those that are no whole gang."""
+    yield from answered(_quotas, env)
     yield from each(_CLUSTERS, env.ray.clusters, env, _gang_fits, _domains_known, _autoscaled)
 
 
@@ -319,11 +324,40 @@ def _part_fits(it: Subject[RayCluster], part: str, resource: str) -> Iterator[Pr
         yield Problem((*it.at, part, resource), amount.text, message, f"at most {written(resource, offered - beside)}")
 
 
+@derived
+def _small_quotas(env: "Environment") -> Mapping[tuple[str, str], Mapping[str, str]]:
+    """Quotas, by tenant and resource, in which none of a team's Ray clusters fits, with what each needs.
+
+    Where there are several that is one mistake, made in the quota.
+    """
+    clusters, broken = Counter[str](), dict[tuple[str, str], dict[str, str]]()
+    for name, cluster in readable(env.ray.clusters):
+        with suppress(Unanswerable):
+            owner, workers = tenants.owner(env, cluster.namespace), gangs.ray_gang(env, name).workers
+            if owner is None:
+                continue
+            clusters[owner] += 1
+            for bound in gangs.bounds(env, name):
+                if bound.quota and bound.workers < workers:
+                    broken.setdefault(bound.quota, {})[name] = bound.needs(workers)
+    return MappingProxyType({at: needs for at, needs in broken.items() if len(needs) == clusters[at[0]] > 1})
+
+
+def _quotas(env: "Environment") -> Iterator[Problem]:
+    for (tenant, resource), needs in _small_quotas(env).items():
+        quota = env.tenants[tenant].quota
+        key = next(name for name in quota if queues.resource_name(name) == resource)
+        told = ", ".join(f"{name} needs {needed}" for name, needed in needs.items())
+        message = f"none of the Ray clusters in its namespaces fits: {told}"
+        yield Problem(("tenants", tenant, "quota", key), quota[key].text, message, "as much as the smallest needs")
+
+
 def _gang_fits(it: Subject[RayCluster]) -> Iterator[Problem]:
     """One problem with every bound that the gang breaks: the tightest alone would only lead to the next."""
     count = it.value.workers.count
     gang, whole = gangs.ray_gang(it.env, it.name).workers, most(count)
-    bounds = gangs.bounds(it.env, it.name)
+    small = _small_quotas(it.env)
+    bounds = [bound for bound in gangs.bounds(it.env, it.name) if bound.quota not in small]
     at, value = (*it.at, "workers", "count"), _count(count)
     if hard := [bound for bound in bounds if bound.hard and bound.workers < gang]:
         broken = "; ".join(bound.broken_by(gang) for bound in hard)

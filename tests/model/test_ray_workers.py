@@ -63,3 +63,19 @@ def test_each_variable_of_gpus_is_told():
         "ray.clusters.answers.env.CUDA_MPS_PIPE_DIRECTORY",
         "ray.clusters.answers.env.NVIDIA_VISIBLE_DEVICES",
     }
+
+
+def test_a_quota_that_holds_none_of_several_clusters_is_one_mistake():
+    quota = put("tenants.research.quota", {"cpu": 1})
+
+    def another(value: dict[str, Any]) -> None:
+        clusters = value["ray"]["clusters"]
+        clusters["more"] = {**clusters["tuning"], "workers": {**clusters["tuning"]["workers"], "count": 2}}
+
+    path, _ = only(errors(quota))
+    assert path == f"{TUNING}.workers.count", "one cluster may be what is too large"
+    path, problem = only(errors(quota, another))
+    assert (path, problem.value) == ("tenants.research.quota.cpu", "1")
+    assert "tuning needs 392 of cpu, more needs 200 of cpu" in problem.message
+    path, _ = only(errors(another, put("tenants.research.quota", {"cpu": 391})))
+    assert path == f"{TUNING}.workers.count", "the other fits"
