@@ -3,6 +3,7 @@
 Takes a second or two, so it is shown while tools are still being built, and the tests run it for every environment.
 """
 
+import asyncio
 import logging
 import os
 from collections.abc import Iterator, Mapping
@@ -89,6 +90,8 @@ def rehearse(environment: "Environment", *, stack: str, sources: Sources | None 
         RehearsalError: The monitor complains.
     """
     monitor = StrictMonitor()
+    # The SDK asks for the loop of this thread, and an asyncio.run() before has left none.
+    asyncio.set_event_loop(asyncio.new_event_loop())
     with _strict_outputs():
         pulumi.runtime.set_mocks(
             monitor.mocks, project=PROJECT, stack=stack, preview=True, monitor=monitor, logger=_quiet()
