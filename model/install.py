@@ -4,9 +4,6 @@ from typing import ClassVar, Literal
 
 from .base import Declared
 
-GPU_OPERATOR = "gpu-operator"
-"""The namespace of the GPU Operator, and of all that it deploys."""
-
 
 class Devices(Declared):
     """Who brings the node agents of GPUs and of their network."""

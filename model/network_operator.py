@@ -14,9 +14,6 @@ from .releases import Upstream
 if TYPE_CHECKING:
     from .environment import Environment
 
-NAMESPACE = "network-operator"
-"""Where the operator and all that it deploys runs."""
-
 POLICY = "nic-cluster-policy"
 """The one name of a policy that the operator heeds."""
 

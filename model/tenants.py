@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from . import names, queues
+from . import names, namespaces, queues
 from .base import Declared, Listed
 from .derived import derived
 from .problems import NOTHING, Path, Problem, Subject, Unanswerable, answered, each, lost, nearest, readable
@@ -14,9 +14,6 @@ from .queues import Quota
 
 if TYPE_CHECKING:
     from .environment import Environment
-
-OUR_NAMESPACES = ("volcano-system", "kuberay-system", "gangline-system")
-"""Namespaces that this project makes for what it installs."""
 
 
 class Tenant(Declared):
@@ -124,7 +121,7 @@ def _namespaces(it: Subject[Tenant], owners: dict[str, str]) -> Iterator[Problem
             continue
         if fault := names.DNS_LABEL.fault(namespace):
             yield Problem(at, namespace, fault, names.DNS_LABEL.allowed, spoils=NOTHING)
-        elif namespace == "default" or namespace.startswith("kube-") or namespace in OUR_NAMESPACES:
+        elif namespace == "default" or namespace.startswith("kube-") or namespace in namespaces.OURS:
             yield Problem(
                 at, namespace, "is a namespace of the system", "a namespace of the team's own", spoils=NOTHING
             )

@@ -1,11 +1,10 @@
 """Laws about how pods come by GPUs."""
 
 from model.gpu_requests import VISIBLE, visibility_fault
+from model.namespaces import AGENTS
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import PodRule, Report, Severity, rule
-
-_AGENTS = "gangline-system"
 
 
 @rule(
@@ -21,13 +20,9 @@ _AGENTS = "gangline-system"
 )
 def gpu_visibility(pod: Pod, report: Report) -> None:
     """Judge the environment of each container; node agents look after all GPUs of their node."""
-    if (pod.group, pod.kind) == ("apps", "DaemonSet") and pod.object.at("metadata", "namespace").value == _AGENTS:
+    if (pod.group, pod.kind) == ("apps", "DaemonSet") and pod.object.at("metadata", "namespace").value == AGENTS:
         return
-    for container in pod.containers:
-        with report.reading():
-            for variable in container["env"].items():
-                with report.reading():
-                    _judge(variable, report)
+    report.variables(pod, _judge)
 
 
 def _judge(variable: Field, report: Report) -> None:

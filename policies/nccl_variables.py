@@ -23,11 +23,7 @@ _PREFIX = "NCCL_"
 )
 def nccl_variables(pod: Pod, report: Report) -> None:
     """Judge the environment of each container: what is wrong wherever it runs."""
-    for container in pod.containers:
-        with report.reading():
-            for variable in container["env"].items():
-                with report.reading():
-                    _judge(variable, report)
+    report.variables(pod, _judge)
 
 
 def _judge(variable: Field, report: Report) -> None:

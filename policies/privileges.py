@@ -2,12 +2,13 @@
 
 import re
 
+from model.namespaces import AGENTS
 from policies.pods import Pod
 from policies.rules import PodRule, Report, Severity, rule
 
 NODE_AGENTS = {
     # DaemonSets that manage the devices of a node and cannot do so otherwise: names in full, by namespace, and why.
-    "gangline-system": re.compile(
+    AGENTS: re.compile(
         r"nvidia-mps-control-daemon-[a-z0-9-]+"  # sets the compute mode of GPUs, mounts shared memory on the node
         r"|nvidia-mig-manager"  # cuts GPUs with the driver of the node, stops services that hold them open
     ),

@@ -103,6 +103,14 @@ class Report:
         except UnreadableError as error:
             self.unjudged.append(Unjudged(error.field.path, error.reason, urn))
 
+    def variables(self, pod: Pod, judge: "Callable[[Field, Report], None]") -> None:
+        """Have each variable of each container judged; what cannot be read of one keeps nobody from the next."""
+        for container in pod.containers:
+            with self.reading():
+                for variable in container["env"].items():
+                    with self.reading():
+                        judge(variable, self)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:

@@ -2,16 +2,15 @@
 
 import pulumi
 from pulumi_kubernetes.core.v1 import Namespace
-from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
 from components.crds.definitions import CustomResourceDefinitions
-from components.devices.agent import NAMESPACE as AGENTS
 from components.devices.gpu_operator import GpuOperator
 from components.devices.node_features import NodeFeatures
 from components.fabric.device_plugins import FabricDevicePlugins
 from components.fabric.network_operator import NetworkOperator
 from components.kubernetes.provider import provider
+from components.namespaces import namespace
 from components.ray.cluster import RayCluster
 from components.ray.operator import RayOperator
 from components.scheduling.hypernodes import HyperNodes
@@ -21,6 +20,7 @@ from components.sources import SourceError, Sources
 from components.tenants.tenant import Tenant
 from model import bottlerocket, features, operators, rdma
 from model.environment import Environment
+from model.namespaces import AGENTS
 from model.releases import upstream
 from model.tenants import by_namespace
 from stacks import sharing
@@ -71,36 +71,29 @@ class Platform(Component):
     def _devices(self) -> None:
         if not features.pools(self._environment) and not rdma.plans(self._environment):
             return
-        namespace = Namespace(
-            f"{self._name}-agents-namespace",
-            metadata=ObjectMetaArgs(
-                # Node agents mount folders of the node, which the milder levels forbid.
-                name=AGENTS,
-                labels={"pod-security.kubernetes.io/enforce": "privileged"},
-            ),
-            opts=pulumi.ResourceOptions(parent=self, provider=self._kubernetes),
-        )
+        in_cluster = pulumi.ResourceOptions(parent=self, provider=self._kubernetes)
+        own = namespace(f"{self._name}-agents-namespace", AGENTS, "privileged", in_cluster)
         if rdma.plans(self._environment):
-            FabricDevicePlugins(f"{self._name}-fabric", environment=self._environment, opts=self._child(namespace))
+            FabricDevicePlugins(f"{self._name}-fabric", environment=self._environment, opts=self._child(own))
         if features.pools(self._environment):
-            self._discovered(namespace)
+            self._discovered(own)
 
-    def _discovered(self, namespace: Namespace) -> None:
+    def _discovered(self, own: Namespace) -> None:
         """Make what goes by the labels of node feature discovery, and the discovery itself."""
         definitions = self._definitions("node-feature-discovery", "node-feature-definitions")
         discovery = NodeFeatures(
             f"{self._name}-node-features",
             environment=self._environment,
             upstream=upstream(self._environment, "node-feature-discovery"),
-            opts=self._child(definitions, namespace),
+            opts=self._child(definitions, own),
         )
-        sharing.agents(self._name, self._environment, self._child(namespace))
+        sharing.agents(self._name, self._environment, self._child(own))
         if "gpu-operator" in operators.products(self._environment):
             self._gpu_operator(discovery)
         if "network-operator" in operators.products(self._environment):
             self._network_operator(discovery)
         adopting = pulumi.ResourceOptions(parent=self, providers=[self._adopting])
-        monitoring(self._name, self._environment, self._sources, self._child(namespace), adopting)
+        monitoring(self._name, self._environment, self._sources, self._child(own), adopting)
 
     def _gpu_operator(self, discovery: NodeFeatures) -> None:
         # It looks for the labels of node feature discovery: without them it deploys nothing anywhere.

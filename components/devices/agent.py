@@ -23,8 +23,8 @@ from pulumi_kubernetes.meta.v1 import LabelSelectorArgs, ObjectMetaArgs
 from components.devices.gpu_clients import PAUSED, GpuClient
 from components.placement import on_pools, tolerations
 from model.environment import Environment
+from model.namespaces import AGENTS
 
-NAMESPACE = "gangline-system"
 # Node agents come before any workload: a node whose agent was evicted advertises no GPU.
 PRIORITY = "system-node-critical"
 
@@ -72,7 +72,7 @@ def agent(
     pools = list(pools)
     return DaemonSet(
         name,
-        metadata=ObjectMetaArgs(name=f"{app}-{part}" if part else app, namespace=NAMESPACE, labels=labels),
+        metadata=ObjectMetaArgs(name=f"{app}-{part}" if part else app, namespace=AGENTS, labels=labels),
         spec=DaemonSetSpecArgs(
             selector=LabelSelectorArgs(match_labels=selector),
             update_strategy=DaemonSetUpdateStrategyArgs(

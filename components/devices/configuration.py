@@ -6,7 +6,7 @@ import pulumi
 from pulumi_kubernetes.core.v1 import ConfigMap, ConfigMapVolumeSourceArgs, VolumeArgs
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
-from components.devices.agent import NAMESPACE
+from model.namespaces import AGENTS
 
 
 def configuration(name: str, stem: str, file: str, text: str, opts: pulumi.ResourceOptions) -> ConfigMap:
@@ -23,7 +23,7 @@ def configuration(name: str, stem: str, file: str, text: str, opts: pulumi.Resou
     """
     return ConfigMap(
         name,
-        metadata=ObjectMetaArgs(name=f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", namespace=NAMESPACE),
+        metadata=ObjectMetaArgs(name=f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", namespace=AGENTS),
         immutable=True,
         data={file: text},
         opts=opts,

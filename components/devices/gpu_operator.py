@@ -2,16 +2,17 @@
 
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResourcePatch
-from pulumi_kubernetes.core.v1 import ConfigMap, Namespace
-from pulumi_kubernetes.helm.v3 import Release
+from pulumi_kubernetes.core.v1 import ConfigMap
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
+from components.charts import installed
 from components.component import Component
-from components.crds.source import chart_without_definitions
+from components.namespaces import namespace
 from components.placement import beside_gpus
 from components.sources import Sources
-from model import install, operators
+from model import operators
 from model.environment import Environment
+from model.namespaces import GPU_OPERATOR
 from model.releases import Upstream
 
 RELEASE = "gpu-operator"
@@ -36,38 +37,27 @@ class GpuOperator(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {"version": upstream.version}, opts)
-        namespace = Namespace(
-            f"{name}-namespace",
-            metadata=ObjectMetaArgs(
-                name=install.GPU_OPERATOR, labels={"pod-security.kubernetes.io/enforce": "privileged"}
-            ),
-            opts=pulumi.ResourceOptions(parent=self),
-        )
-        inside = pulumi.ResourceOptions(parent=self, depends_on=[namespace])
+        own = namespace(f"{name}-namespace", GPU_OPERATOR, "privileged", pulumi.ResourceOptions(parent=self))
+        inside = pulumi.ResourceOptions(parent=self, depends_on=[own])
         files = [
             ConfigMap(
                 f"{name}-{file.role}",
-                metadata=ObjectMetaArgs(name=file.name, namespace=install.GPU_OPERATOR),
+                metadata=ObjectMetaArgs(name=file.name, namespace=GPU_OPERATOR),
                 immutable=True,
                 data=file.data,
                 opts=inside,
             )
             for file in operators.files(environment)
         ]
-        release = Release(
+        release = installed(
             f"{name}-release",
-            name=RELEASE,
-            chart=chart_without_definitions(upstream, sources),
-            # As the chart itself spells it.
+            RELEASE,
+            namespace=GPU_OPERATOR,
+            upstream=upstream,
+            sources=sources,
             version=f"v{upstream.version}",
-            namespace=install.GPU_OPERATOR,
-            skip_crds=True,
-            atomic=True,
-            cleanup_on_fail=True,
-            max_history=5,
-            timeout=600,
             values=_values(environment),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[namespace, *files]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[own, *files]),
         )
         # Helm is done when the operator runs; what it deploys takes longer, most of all a driver.
         CustomResourcePatch(

@@ -19,9 +19,10 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 from pulumi_kubernetes.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRuleArgs, RoleRefArgs, SubjectArgs
 
 from components.component import Component
-from components.devices.agent import NAMESPACE, agent, host_path
+from components.devices.agent import agent, host_path
 from components.devices.configuration import configuration, volume
 from model.environment import Environment
+from model.namespaces import AGENTS
 from model.releases import Upstream
 
 APP = "nvidia-mig-manager"
@@ -77,7 +78,7 @@ class MigManager(Component):
         settings = {
             "CONFIG_FILE": f"{_LAYOUTS}/config.yaml",
             "GPU_CLIENTS_FILE": f"{_CLIENTS}/clients.yaml",
-            "DEFAULT_GPU_CLIENTS_NAMESPACE": NAMESPACE,
+            "DEFAULT_GPU_CLIENTS_NAMESPACE": AGENTS,
             "HOST_ROOT_MOUNT": _HOST,
             "WITH_SHUTDOWN_HOST_GPU_CLIENTS": "true",
         }
@@ -124,7 +125,7 @@ class MigManager(Component):
 
     def _rights(self, name: str) -> tuple[ServiceAccount, ClusterRoleBinding]:
         child = pulumi.ResourceOptions(parent=self)
-        account = ServiceAccount(f"{name}-account", metadata=ObjectMetaArgs(name=APP, namespace=NAMESPACE), opts=child)
+        account = ServiceAccount(f"{name}-account", metadata=ObjectMetaArgs(name=APP, namespace=AGENTS), opts=child)
         role = ClusterRole(
             f"{name}-role",
             metadata=ObjectMetaArgs(name=APP),
@@ -138,7 +139,7 @@ class MigManager(Component):
             f"{name}-binding",
             metadata=ObjectMetaArgs(name=APP),
             role_ref=RoleRefArgs(api_group=_RBAC, kind="ClusterRole", name=APP),
-            subjects=[SubjectArgs(kind="ServiceAccount", name=APP, namespace=NAMESPACE)],
+            subjects=[SubjectArgs(kind="ServiceAccount", name=APP, namespace=AGENTS)],
             opts=pulumi.ResourceOptions(parent=self, depends_on=[role]),
         )
         return account, binding

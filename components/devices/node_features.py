@@ -36,11 +36,12 @@ from pulumi_kubernetes.rbac.v1 import (
 )
 
 from components.component import Component
-from components.devices.agent import NAMESPACE, agent, host_path, restricted
+from components.devices.agent import agent, host_path, restricted
 from components.devices.configuration import configuration, volume
 from components.placement import beside_gpus
 from model import features
 from model.environment import Environment
+from model.namespaces import AGENTS
 from model.releases import Upstream
 
 _RBAC = "rbac.authorization.k8s.io"
@@ -107,7 +108,7 @@ class NodeFeatures(Component):
             f"{name}-binding",
             metadata=ObjectMetaArgs(name="nfd-master"),
             role_ref=RoleRefArgs(api_group=_RBAC, kind="ClusterRole", name="nfd-master"),
-            subjects=[SubjectArgs(kind="ServiceAccount", name="nfd-master", namespace=NAMESPACE)],
+            subjects=[SubjectArgs(kind="ServiceAccount", name="nfd-master", namespace=AGENTS)],
             opts=pulumi.ResourceOptions(parent=self, depends_on=[role]),
         )
         config = configuration(
@@ -117,7 +118,7 @@ class NodeFeatures(Component):
         labels = {"app.kubernetes.io/name": "nfd-master"}
         Deployment(
             name,
-            metadata=ObjectMetaArgs(name="nfd-master", namespace=NAMESPACE, labels=labels),
+            metadata=ObjectMetaArgs(name="nfd-master", namespace=AGENTS, labels=labels),
             spec=DeploymentSpecArgs(
                 replicas=1,
                 selector=LabelSelectorArgs(match_labels=labels),
@@ -147,7 +148,7 @@ class NodeFeatures(Component):
         account = self._account(name, "nfd-worker")
         role = Role(
             f"{name}-role",
-            metadata=ObjectMetaArgs(name="nfd-worker", namespace=NAMESPACE),
+            metadata=ObjectMetaArgs(name="nfd-worker", namespace=AGENTS),
             rules=[
                 PolicyRuleArgs(
                     api_groups=["nfd.k8s-sigs.io"],
@@ -160,9 +161,9 @@ class NodeFeatures(Component):
         )
         binding = RoleBinding(
             f"{name}-binding",
-            metadata=ObjectMetaArgs(name="nfd-worker", namespace=NAMESPACE),
+            metadata=ObjectMetaArgs(name="nfd-worker", namespace=AGENTS),
             role_ref=RoleRefArgs(api_group=_RBAC, kind="Role", name="nfd-worker"),
-            subjects=[SubjectArgs(kind="ServiceAccount", name="nfd-worker", namespace=NAMESPACE)],
+            subjects=[SubjectArgs(kind="ServiceAccount", name="nfd-worker", namespace=AGENTS)],
             opts=pulumi.ResourceOptions(parent=self, depends_on=[role]),
         )
         for pool in features.pools(environment):
@@ -209,7 +210,7 @@ class NodeFeatures(Component):
 
     def _account(self, name: str, account: str) -> ServiceAccount:
         return ServiceAccount(
-            f"{name}-account", metadata=ObjectMetaArgs(name=account, namespace=NAMESPACE), opts=self._child
+            f"{name}-account", metadata=ObjectMetaArgs(name=account, namespace=AGENTS), opts=self._child
         )
 
     def _container(

@@ -2,16 +2,16 @@
 
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
-from pulumi_kubernetes.core.v1 import Namespace
-from pulumi_kubernetes.helm.v3 import Release
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
+from components.charts import installed
 from components.component import Component
-from components.crds.source import chart_without_definitions
+from components.namespaces import namespace
 from components.placement import beside_gpus
 from components.sources import Sources
 from model import fabric_changes, network_operator
 from model.environment import Environment
+from model.namespaces import NETWORK_OPERATOR
 from model.releases import Upstream
 
 RELEASE = "network-operator"
@@ -32,26 +32,15 @@ class NetworkOperator(Component):
     ) -> None:
         hardware = fabric_changes.set_in_hardware(environment)
         super().__init__(name, {"version": upstream.version, "drainToChange": hardware}, opts)
-        namespace = Namespace(
-            f"{name}-namespace",
-            metadata=ObjectMetaArgs(
-                name=network_operator.NAMESPACE, labels={"pod-security.kubernetes.io/enforce": "privileged"}
-            ),
-            opts=pulumi.ResourceOptions(parent=self),
-        )
-        release = Release(
+        own = namespace(f"{name}-namespace", NETWORK_OPERATOR, "privileged", pulumi.ResourceOptions(parent=self))
+        release = installed(
             f"{name}-release",
-            name=RELEASE,
-            chart=chart_without_definitions(upstream, sources),
-            version=upstream.version,
-            namespace=network_operator.NAMESPACE,
-            skip_crds=True,
-            atomic=True,
-            cleanup_on_fail=True,
-            max_history=5,
-            timeout=600,
+            RELEASE,
+            namespace=NETWORK_OPERATOR,
+            upstream=upstream,
+            sources=sources,
             values=_values(environment),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[namespace]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[own]),
         )
         CustomResource(
             f"{name}-policy",

@@ -7,9 +7,9 @@ from pulumi_kubernetes.core.v1 import ConfigMap
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
-from components.devices.agent import NAMESPACE
 from model.environment import Environment
 from model.monitoring import dashboards
+from model.namespaces import AGENTS
 
 _FOUND_BY = {"grafana_dashboard": "1"}
 """What the sidecar looks for unless told otherwise, in kube-prometheus-stack in all namespaces
@@ -25,7 +25,7 @@ class Dashboards(Component):
         for board in dashboards.dashboards(environment):
             ConfigMap(
                 f"{name}-{board.uid}",
-                metadata=ObjectMetaArgs(name=f"dashboard-{board.uid}", namespace=NAMESPACE, labels=_FOUND_BY),
+                metadata=ObjectMetaArgs(name=f"dashboard-{board.uid}", namespace=AGENTS, labels=_FOUND_BY),
                 data={f"{board.uid}.json": json.dumps(dashboards.render(board), indent=1)},
                 opts=pulumi.ResourceOptions(parent=self),
             )

@@ -10,6 +10,7 @@ from http import HTTPStatus
 import pulumi
 
 from components.crds.definitions import MANAGER
+from components.kubernetes.client import connected
 from model.environment import Environment
 from model.monitoring.shape import Prometheus
 from model.releases import catalogued
@@ -65,12 +66,12 @@ def require(environment: Environment) -> None:
 
 def _found(environment: Environment) -> dict[str, dict[str, str] | None]:
     """The annotations of each definition; None where the cluster does not have it."""
-    # Only a real run needs a client, and a rehearsal should not pay for its import.
-    from lightkube import ApiError, Client, KubeConfig
+    # Only a real run needs them, and a rehearsal should not pay for their import.
+    from lightkube import ApiError
     from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 
     found: dict[str, dict[str, str] | None] = {}
-    with Client(config=KubeConfig.from_env().get(environment.cluster.context)) as client:
+    with connected(environment) as client:
         for name in sorted(catalogued()[PRODUCT].crds):
             try:
                 metadata = client.get(CustomResourceDefinition, name).metadata

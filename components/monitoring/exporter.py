@@ -30,11 +30,12 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 from pulumi_kubernetes.rbac.v1 import ClusterRole, ClusterRoleBinding, PolicyRuleArgs, RoleRefArgs, SubjectArgs
 
 from components.component import Component
-from components.devices.agent import NAMESPACE, agent, host_path
+from components.devices.agent import agent, host_path
 from components.devices.configuration import volume
 from components.devices.gpu_clients import EXPORTER
 from model.environment import Environment
 from model.monitoring import counters, exporter
+from model.namespaces import AGENTS
 from model.releases import Upstream
 
 _LABELS = dict(exporter.LABELS)
@@ -67,7 +68,7 @@ class DcgmExporter(Component):
         return ConfigMap(
             f"{name}-counters",
             metadata=ObjectMetaArgs(
-                name=f"{exporter.JOB}-counters-{hashlib.sha256(text.encode()).hexdigest()[:8]}", namespace=NAMESPACE
+                name=f"{exporter.JOB}-counters-{hashlib.sha256(text.encode()).hexdigest()[:8]}", namespace=AGENTS
             ),
             immutable=True,
             data={_FILE: text},
@@ -77,7 +78,7 @@ class DcgmExporter(Component):
     def _account(self, name: str) -> ServiceAccount:
         """Give it an account that may read pods: their queue, and which pod a process on a shared GPU belongs to."""
         account = ServiceAccount(
-            f"{name}-account", metadata=ObjectMetaArgs(name=exporter.JOB, namespace=NAMESPACE), opts=self._child
+            f"{name}-account", metadata=ObjectMetaArgs(name=exporter.JOB, namespace=AGENTS), opts=self._child
         )
         role = ClusterRole(
             f"{name}-role",
@@ -89,7 +90,7 @@ class DcgmExporter(Component):
             f"{name}-binding",
             metadata=ObjectMetaArgs(name=exporter.JOB),
             role_ref=RoleRefArgs(api_group="rbac.authorization.k8s.io", kind="ClusterRole", name=exporter.JOB),
-            subjects=[SubjectArgs(kind="ServiceAccount", name=exporter.JOB, namespace=NAMESPACE)],
+            subjects=[SubjectArgs(kind="ServiceAccount", name=exporter.JOB, namespace=AGENTS)],
             opts=pulumi.ResourceOptions(parent=self, depends_on=[role, account]),
         )
         return account
@@ -149,7 +150,7 @@ class DcgmExporter(Component):
             f"{name}-service",
             metadata=ObjectMetaArgs(
                 name=exporter.JOB,
-                namespace=NAMESPACE,
+                namespace=AGENTS,
                 labels=_LABELS,
                 # A Service waits for its pods, and a cluster may have no GPU node yet.
                 annotations={"pulumi.com/skipAwait": "true"},

@@ -5,11 +5,11 @@ from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
-from components.devices.agent import NAMESPACE
 from components.monitoring.definitions import known_kinds
 from model.environment import Environment
 from model.monitoring import exporter
 from model.monitoring.shape import Prometheus
+from model.namespaces import AGENTS
 from model.nodes import POOL_LABEL
 
 _TIMEOUT = 10
@@ -48,7 +48,7 @@ class ServiceMonitors(Component):
                 f"{name}-{target.name}",
                 api_version="monitoring.coreos.com/v1",
                 kind="ServiceMonitor",
-                metadata=ObjectMetaArgs(name=target.name, namespace=NAMESPACE, labels=prometheus.labels or None),
+                metadata=ObjectMetaArgs(name=target.name, namespace=AGENTS, labels=prometheus.labels or None),
                 spec={
                     "selector": {"matchLabels": dict(target.labels)},
                     "namespaceSelector": {"matchNames": [target.namespace]},

@@ -5,11 +5,11 @@ from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
-from components.devices.agent import NAMESPACE
 from components.monitoring.definitions import known_kinds
 from model.environment import Environment
 from model.monitoring import rules
 from model.monitoring.shape import Prometheus
+from model.namespaces import AGENTS
 
 NAME = "gangline-gpus"
 
@@ -31,7 +31,7 @@ class Rules(Component):
             f"{name}-rule",
             api_version="monitoring.coreos.com/v1",
             kind="PrometheusRule",
-            metadata=ObjectMetaArgs(name=NAME, namespace=NAMESPACE, labels=prometheus.labels or None),
+            metadata=ObjectMetaArgs(name=NAME, namespace=AGENTS, labels=prometheus.labels or None),
             spec={"groups": rules.groups(environment)},
             opts=pulumi.ResourceOptions(parent=self, hooks=known_kinds(name, environment)),
         )

@@ -7,7 +7,6 @@ from pulumi_kubernetes.core.v1 import (
     ContainerArgs,
     ContainerPortArgs,
     HTTPGetActionArgs,
-    Namespace,
     PodSecurityContextArgs,
     PodSpecArgs,
     PodTemplateSpecArgs,
@@ -17,7 +16,6 @@ from pulumi_kubernetes.core.v1 import (
     SecurityContextArgs,
     ServiceAccount,
 )
-from pulumi_kubernetes.helm.v3 import Release
 from pulumi_kubernetes.meta.v1 import LabelSelectorArgs, ObjectMetaArgs
 from pulumi_kubernetes.rbac.v1 import (
     ClusterRole,
@@ -29,14 +27,15 @@ from pulumi_kubernetes.rbac.v1 import (
     SubjectArgs,
 )
 
+from components.charts import installed
 from components.component import Component
-from components.crds.source import chart_without_definitions
+from components.namespaces import namespace
 from components.placement import beside_gpus
 from components.sources import SourceError, Sources, documents
 from model.environment import Environment
+from model.namespaces import RAY
 from model.releases import Upstream
 
-NAMESPACE = "kuberay-system"
 APP = "kuberay-operator"
 _RBAC = "rbac.authorization.k8s.io"
 # 500 MB hold about 500 Ray pods (the operator's own manager.yaml), and 100m of a core starves it well before that.
@@ -63,13 +62,9 @@ class RayOperator(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {"version": upstream.version}, opts)
-        namespace = Namespace(
-            f"{name}-namespace",
-            metadata=ObjectMetaArgs(name=NAMESPACE, labels={"pod-security.kubernetes.io/enforce": "baseline"}),
-            opts=pulumi.ResourceOptions(parent=self),
-        )
+        own = namespace(f"{name}-namespace", RAY, "baseline", pulumi.ResourceOptions(parent=self))
         self._environment = environment
-        self._inside = pulumi.ResourceOptions(parent=self, depends_on=[namespace])
+        self._inside = pulumi.ResourceOptions(parent=self, depends_on=[own])
         folder = sources.folder(upstream)
         published = upstream.source.startswith(("https://", "oci://"))
         if published if folder is None else (folder / "Chart.yaml").is_file():
@@ -81,17 +76,12 @@ class RayOperator(Component):
     def _release(self, name: str, upstream: Upstream, sources: Sources) -> None:
         affinity, tolerations = beside_gpus(self._environment)
         repository, _, tag = upstream.images["operator"].rpartition(":")
-        Release(
+        installed(
             f"{name}-release",
-            name=APP,
-            chart=chart_without_definitions(upstream, sources),
-            version=upstream.version,
-            namespace=NAMESPACE,
-            skip_crds=True,
-            atomic=True,
-            cleanup_on_fail=True,
-            max_history=5,
-            timeout=600,
+            APP,
+            namespace=RAY,
+            upstream=upstream,
+            sources=sources,
             values={
                 "image": {"repository": repository, "tag": tag},
                 "batchScheduler": {"name": "volcano"},
@@ -103,10 +93,8 @@ class RayOperator(Component):
         )
 
     def _manifests(self, name: str, upstream: Upstream, sources: Sources) -> None:
-        account = ServiceAccount(
-            f"{name}-account", metadata=ObjectMetaArgs(name=APP, namespace=NAMESPACE), opts=self._inside
-        )
-        subject = SubjectArgs(kind="ServiceAccount", name=APP, namespace=NAMESPACE)
+        account = ServiceAccount(f"{name}-account", metadata=ObjectMetaArgs(name=APP, namespace=RAY), opts=self._inside)
+        subject = SubjectArgs(kind="ServiceAccount", name=APP, namespace=RAY)
         role = ClusterRole(
             f"{name}-role", metadata=ObjectMetaArgs(name=APP), rules=_rules(upstream, sources), opts=self._inside
         )
@@ -120,7 +108,7 @@ class RayOperator(Component):
         election = f"{APP}-leader-election"
         lease = Role(
             f"{name}-election-role",
-            metadata=ObjectMetaArgs(name=election, namespace=NAMESPACE),
+            metadata=ObjectMetaArgs(name=election, namespace=RAY),
             rules=[
                 PolicyRuleArgs(
                     api_groups=["coordination.k8s.io"], resources=["leases"], verbs=["create", "get", "list", "update"]
@@ -131,7 +119,7 @@ class RayOperator(Component):
         )
         election_binding = RoleBinding(
             f"{name}-election-binding",
-            metadata=ObjectMetaArgs(name=election, namespace=NAMESPACE),
+            metadata=ObjectMetaArgs(name=election, namespace=RAY),
             role_ref=RoleRefArgs(api_group=_RBAC, kind="Role", name=election),
             subjects=[subject],
             opts=pulumi.ResourceOptions(parent=self, depends_on=[lease]),
@@ -151,7 +139,7 @@ class RayOperator(Component):
         )
         Deployment(
             f"{name}-deployment",
-            metadata=ObjectMetaArgs(name=APP, namespace=NAMESPACE, labels=labels),
+            metadata=ObjectMetaArgs(name=APP, namespace=RAY, labels=labels),
             spec=DeploymentSpecArgs(
                 replicas=1,
                 strategy=DeploymentStrategyArgs(type="Recreate"),

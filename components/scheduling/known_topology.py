@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 from tenacity import RetryError, Retrying, retry_if_result, stop_after_delay, wait_fixed
 
+from components.kubernetes.client import connected
 from model.environment import Environment
 from model.topology import Level, levels
 
@@ -64,10 +65,7 @@ def wait_until_known(name: str, environment: Environment, level: Level) -> None:
 
 
 def _wait(environment: Environment, complaint: "Callable[[Client], str | None]") -> None:
-    # Only a real run needs a client, and a rehearsal should not pay for its import.
-    from lightkube import Client, KubeConfig
-
-    with Client(config=KubeConfig.from_env().get(environment.cluster.context)) as client:
+    with connected(environment) as client:
         waiting = Retrying(retry=retry_if_result(bool), stop=stop_after_delay(SECONDS), wait=wait_fixed(1))
         try:
             waiting(complaint, client)

@@ -3,20 +3,19 @@
 import pulumi
 import yaml
 from pulumi_kubernetes.admissionregistration.v1 import ValidatingWebhookConfigurationPatch
-from pulumi_kubernetes.core.v1 import Namespace
-from pulumi_kubernetes.helm.v3 import Release
-from pulumi_kubernetes.meta.v1 import ObjectMetaArgs, ObjectMetaPatchArgs
+from pulumi_kubernetes.meta.v1 import ObjectMetaPatchArgs
 
+from components.charts import installed
 from components.component import Component
-from components.crds.source import chart_without_definitions
+from components.namespaces import namespace
 from components.placement import beside_gpus
 from components.scheduling.known_topology import settled_topology
 from components.sources import Sources
 from model import volcano
 from model.environment import Environment
+from model.namespaces import VOLCANO
 from model.releases import Upstream
 
-NAMESPACE = "volcano-system"
 RELEASE = "volcano"
 
 # The chart's own list and /podgroups/mutate, which gives workloads the default queue that their namespace names.
@@ -55,26 +54,16 @@ class Volcano(Component):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {"version": upstream.version}, opts)
-        namespace = Namespace(
-            f"{name}-namespace",
-            metadata=ObjectMetaArgs(name=NAMESPACE, labels={"pod-security.kubernetes.io/enforce": "baseline"}),
-            opts=pulumi.ResourceOptions(parent=self),
-        )
-        self.namespace = namespace.metadata.apply(lambda metadata: metadata.name or NAMESPACE)
-        release = Release(
+        own = namespace(f"{name}-namespace", VOLCANO, "baseline", pulumi.ResourceOptions(parent=self))
+        self.namespace = own.metadata.apply(lambda metadata: metadata.name or VOLCANO)
+        release = installed(
             f"{name}-release",
-            name=RELEASE,
-            chart=chart_without_definitions(upstream, sources),
-            version=upstream.version,
-            namespace=NAMESPACE,
-            skip_crds=True,
-            # A first install that fails would otherwise leave its name "still in use" for every later run.
-            atomic=True,
-            cleanup_on_fail=True,
-            max_history=5,
-            timeout=600,
+            RELEASE,
+            namespace=VOLCANO,
+            upstream=upstream,
+            sources=sources,
             values=_values(environment, upstream),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[namespace]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[own]),
         )
         # Helm is done when the pods run, but the webhook manager writes its certificate into this object only after
         # that, and until then the API server refuses every queue and job.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model import gpu_requests, images, install, names, nodes
+from model import gpu_requests, images, names, namespaces, nodes
 from model.derived import derived
 from model.problems import NOTHING, Path, Problem, answered, known, readable
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 JOB = "dcgm-exporter"
 """Name of the exporter's Service, and the label `job` of its metrics, whoever runs it."""
-NAMESPACE = "gangline-system"
-"""Where this project's node agents run."""
 LABELS = {"app.kubernetes.io/part-of": JOB}
 """Labels of the exporter's Service and of its pods, whatever their DaemonSet."""
 PORT = 9400
@@ -117,10 +115,10 @@ def targets(env: "Environment") -> tuple[Target, ...]:
         return ()
     found: list[Target] = []
     if deployments(env):
-        found.append(Target(JOB, NAMESPACE, LABELS, "metrics"))
+        found.append(Target(JOB, namespaces.AGENTS, LABELS, "metrics"))
     if images.operator_pools(env):
         # https://github.com/NVIDIA/gpu-operator v26.7.0, assets/state-dcgm-exporter/0500_service.yaml
-        found.append(Target(f"{JOB}-operator", install.GPU_OPERATOR, {"app": "nvidia-dcgm-exporter"}, "gpu-metrics"))
+        found.append(Target(f"{JOB}-operator", namespaces.GPU_OPERATOR, {"app": "nvidia-dcgm-exporter"}, "gpu-metrics"))
     return tuple(found)
 
 

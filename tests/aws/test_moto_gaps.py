@@ -85,6 +85,19 @@ def test_placement_groups_are_there_once(ec2: Any) -> None:
     assert code(caught) == "InvalidPlacementGroup.Duplicate"
     [found] = ec2.describe_placement_groups(Filters=[{"Name": "tag:a", "Values": ["b"]}])["PlacementGroups"]
     assert (found["GroupName"], found["Strategy"], found["State"]) == ("gaps", "cluster", "available")
+    for name, value, there in (
+        ("group-name", "ga?s", True),
+        ("group-name", "ga", False),
+        ("strategy", "clus*", True),
+        ("spread-level", "rack", False),
+        ("tag-key", "a", True),
+        ("tag:a", "c", False),
+    ):
+        groups = ec2.describe_placement_groups(Filters=[{"Name": name, "Values": [value]}])["PlacementGroups"]
+        assert [group["GroupName"] for group in groups] == ["gaps"] * there, (name, value)
+    with pytest.raises(ClientError, match="The filter 'colour' is invalid") as caught:
+        ec2.describe_placement_groups(Filters=[{"Name": "colour", "Values": ["red"]}])
+    assert code(caught) == "InvalidParameterValue"
     ec2.delete_placement_group(GroupName="gaps")
     with pytest.raises(ClientError) as caught:
         ec2.describe_placement_groups(GroupNames=["gaps"])
@@ -105,6 +118,9 @@ def test_a_capacity_block_is_offered_bought_and_not_cancelled(ec2: Any) -> None:
     assert found["State"] == "active"
     assert found["TotalInstanceCount"] == 16
     assert found["EndDate"] == offer["EndDate"]
+    for name, value, there in (("instance-type", "p5en.*", True), ("state", "expired", False), ("owner-id", "*", True)):
+        told = ec2.describe_capacity_reservations(Filters=[{"Name": name, "Values": [value]}])["CapacityReservations"]
+        assert (identity in [each["CapacityReservationId"] for each in told]) is there, name
     with pytest.raises(ClientError) as caught:
         ec2.cancel_capacity_reservation(CapacityReservationId=identity)
     assert code(caught) == "OperationNotPermitted"

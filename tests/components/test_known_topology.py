@@ -1,15 +1,10 @@
 """A gang with a bound waits until the scheduler knows the topology, and knows it once."""
 
-import http.server
-import json
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from components.scheduling import known_topology as module
 from model import topology
@@ -44,49 +39,19 @@ class Cluster:
 
 
 @pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """A cluster at the context of the environment `twin`, with nodes in two racks under one spine."""
+def cluster(serving: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    """A cluster with nodes in two racks under one spine."""
     state = Cluster(nodes=[{RACK: "r1", SPINE: "s1"}, {RACK: "r2", SPINE: "s1"}, {}])
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._answer({"items": state.items(self.path.partition("?")[0]), "metadata": {}})
+    def answers(method: str, path: str) -> tuple[int, Any]:
+        if method == "DELETE":
+            state.hypernodes[:] = [each for each in state.hypernodes if each[0] != path.rpartition("/")[2]]
+            return 200, {}
+        return 200, {"items": state.items(path), "metadata": {}}
 
-        def do_DELETE(self) -> None:
-            name = self.path.rpartition("/")[2]
-            state.hypernodes[:] = [each for each in state.hypernodes if each[0] != name]
-            self._answer({})
-
-        def _answer(self, value: Any) -> None:
-            body = json.dumps(value).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- the name in the base class
-            """Stay silent."""
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    name = "gangline-twin"
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": name, "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
-        "users": [{"name": name, "user": {}}],
-        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-        # The hook must go where the document says, not where the kubeconfig happens to point.
-        "current-context": "another",
-    }
-    file = tmp_path / "kubeconfig"
-    file.write_text(yaml.safe_dump(config))
-    monkeypatch.setenv("KUBECONFIG", str(file))
+    serving(answers)
     monkeypatch.setattr(module, "SECONDS", 4)
-    yield state
-    server.shutdown()
-    server.server_close()
+    return state
 
 
 WHOLE = [("a", 1, RACK, "r1"), ("b", 1, RACK, "r2"), ("c", 2, SPINE, "s1")]

@@ -1,14 +1,10 @@
 """The kinds of the Prometheus Operator have one owner: ours are never put over another's, and another's are awaited."""
 
-import http.server
-import json
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from components.crds.definitions import MANAGER
 from components.crds.source import definitions
@@ -26,46 +22,18 @@ Changed = Callable[[Any], Environment]
 
 
 @pytest.fixture
-def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, dict[str, str]]]:
+def cluster(serving: Callable[[Any], None]) -> dict[str, dict[str, str]]:
     """The definitions of the cluster that the environment `twin` names, by name with their annotations."""
     found: dict[str, dict[str, str]] = {}
 
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            name = self.path.partition("?")[0].rpartition("/")[2]
-            if name in found:
-                self._answer(200, {"metadata": {"name": name, "annotations": found[name]}, "spec": SPEC})
-            else:
-                self._answer(404, {"kind": "Status", "code": 404, "message": "not found", "reason": "NotFound"})
+    def answers(_: str, path: str) -> tuple[int, Any]:
+        name = path.rpartition("/")[2]
+        if name in found:
+            return 200, {"metadata": {"name": name, "annotations": found[name]}, "spec": SPEC}
+        return 404, {"kind": "Status", "code": 404, "message": "not found", "reason": "NotFound"}
 
-        def _answer(self, code: int, value: Any) -> None:
-            body = json.dumps(value).encode()
-            self.send_response(code)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- the name in the base class
-            """Stay silent."""
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    name = "gangline-twin"
-    config = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "clusters": [{"name": name, "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}],
-        "users": [{"name": name, "user": {}}],
-        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
-        "current-context": "another",
-    }
-    file = tmp_path / "kubeconfig"
-    file.write_text(yaml.safe_dump(config))
-    monkeypatch.setenv("KUBECONFIG", str(file))
-    yield found
-    server.shutdown()
-    server.server_close()
+    serving(answers)
+    return found
 
 
 def test_what_is_not_there_and_what_is_ours_may_be_made(cluster: dict[str, dict[str, str]], changed: Changed) -> None:

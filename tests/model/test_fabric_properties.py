@@ -93,12 +93,19 @@ def test_what_workloads_ask_for_is_offered(value: dict[str, Any]):
         for resource, amount in patch.resources.items():
             assert 0 < amount.value <= offered[resource]
             assert gang.worker[resource] == amount.value
-        whole = nodes.machine(env.pools[cluster.pool]).gpus
-        if workers.gpus and fabric.own_devices(fabric.of(env.pools[cluster.pool])):
-            # As many such workers as GPUs allow find their devices, too.
+        pool = env.pools[cluster.pool]
+        whole = nodes.machine(pool).gpus
+        if workers.gpus and fabric.own_devices(fabric.of(pool)):
+            (device,) = fabric.resources(pool)
+            ports = fabric.nics(pool)
+            assert ports is not None
+            if ports.count * workers.gpus < whole:
+                # Less than one NIC's worth: a worker without any could not talk, so fewer find room on the node.
+                assert patch.resources[device].value == 1
+                continue
+            # As many such workers as GPUs allow find their devices, too, and what comes with them.
             for resource, amount in patch.resources.items():
-                if amount.value > 1:
-                    assert amount.value * (whole // workers.gpus) <= offered[resource]
+                assert amount.value * (whole // workers.gpus) <= offered[resource], resource
 
 
 @_relaxed

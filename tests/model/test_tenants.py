@@ -2,7 +2,7 @@
 
 import pytest
 
-from model import tenants
+from model import namespaces, tenants
 from tests.model.documents import add, environment, errors, only, put
 
 
@@ -29,7 +29,7 @@ def test_each_namespace_has_one_owner():
         ("research", "is there twice"),
         ("kube-system", "of the system"),
         ("default", "of the system"),
-        ("volcano-system", "of the system"),
+        *((each, "of the system") for each in namespaces.OURS),
         ("Research", "'R'"),
         ("a" * 64, "64 characters"),
         ("a.b", "'.'"),

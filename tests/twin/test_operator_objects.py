@@ -10,7 +10,7 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 
 from components.sources import documents
-from model import document, install
+from model import document, namespaces
 from tests.upstream import helm
 from twin import tools
 from twin.cluster import Twin
@@ -24,7 +24,7 @@ def test_api_server_keeps_every_field_of_the_policy(twin: Twin) -> None:
     chart = tools.ensure_sources(["gpu-operator-chart"])["gpu-operator-chart"]
     rehearsal = rehearse(document.read(EXAMPLE).load(), stack="lab")
     values = rehearsal.named("platform-gpu-operator-release").inputs["values"]
-    found = helm.render(chart, values, release="gpu-operator", namespace=install.GPU_OPERATOR)
+    found = helm.render(chart, values, release="gpu-operator", namespace=namespaces.GPU_OPERATOR)
     (policy,) = [each for each in found if each["kind"] == "ClusterPolicy"]
     (definition,) = documents(chart / "crds" / "nvidia.com_clusterpolicies.yaml")
     kind = create_global_resource("nvidia.com", "v1", "ClusterPolicy", "clusterpolicies")

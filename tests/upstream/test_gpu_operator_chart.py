@@ -11,7 +11,7 @@ import yaml
 
 from components.crds.source import chart_without_definitions, definitions
 from components.sources import Sources, documents
-from model import document, install
+from model import document, namespaces
 from model.environment import Environment
 from model.monitoring import counters
 from model.releases import Upstream as Product
@@ -53,7 +53,7 @@ def values_of(rehearsal: Rehearsal) -> dict[str, Any]:
 
 
 def rendered(chart: Path, values: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return helm.render(chart, values, release="gpu-operator", namespace=install.GPU_OPERATOR)
+    return helm.render(chart, values, release="gpu-operator", namespace=namespaces.GPU_OPERATOR)
 
 
 def policy(objects: list[dict[str, Any]]) -> dict[str, Any]:

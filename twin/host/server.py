@@ -1,7 +1,7 @@
 """The stand-in's server: runs Python programs and policy packs for the engine, over the engine's own protocol.
 
 `server.py [options] ENGINE` prints the port it serves on and ends with its parent, on SIGINT and on SIGTERM, and
-everything that it started ends with it. It is run by file, not imported: it needs the SDK and nothing of this project.
+everything that it started ends with it. It is run by file: it needs the SDK and nothing of this project.
 
 The protocol is that of the SDK (pulumi.runtime.proto, language.proto); how the official host behaves was read in
 release 3.274 of the engine (sdk/go/common/resource/plugin: langruntime_plugin.go, analyzer_plugin.go, plugin.go).
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -277,32 +277,47 @@ def _relay(child: subprocess.Popen[bytes]) -> Iterator[pb.RunPluginResponse]:
     yield pb.RunPluginResponse(exitcode=child.wait())
 
 
-def _watch(parent: int, done: threading.Event) -> None:
-    """A killed engine says no goodbye: notice that it is gone."""
-    while not done.is_set():
-        time.sleep(WATCH)
-        if os.getppid() != parent:
-            done.set()
-
-
-def main() -> None:
-    """Serve until told to stop, or until the engine is gone."""
-    parent = os.getppid()
-    done = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: done.set())
+def engine() -> str:
+    """Give the address of the engine, which it names last when it starts a plugin."""
     addresses = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    return addresses[-1] if addresses else ""
+
+
+def listen(register: Callable[[grpc.Server], None]) -> tuple[grpc.Server, int]:
+    """Serve what is registered on a port of loopback."""
     # The engine bounds its messages at 400 MB; its word counts, not grpc's default of 4.
     server = grpc.server(
         ThreadPoolExecutor(max_workers=16),
         options=[("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)],
     )
-    host = Host(addresses[-1] if addresses else "")
-    language_pb2_grpc.add_LanguageRuntimeServicer_to_server(host, server)
+    register(server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
+    return server, port
+
+
+def end_of(parent: int) -> threading.Event:
+    """Give what is set once this process is told to stop, or its parent is gone: a killed engine says no goodbye."""
+    done = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: done.set())
+
+    def watch() -> None:
+        while not done.is_set():
+            time.sleep(WATCH)
+            if os.getppid() != parent:
+                done.set()
+
+    threading.Thread(target=watch, daemon=True).start()
+    return done
+
+
+def main() -> None:
+    """Serve until told to stop, or until the engine is gone."""
+    done = end_of(os.getppid())
+    host = Host(engine())
+    _server, port = listen(lambda server: language_pb2_grpc.add_LanguageRuntimeServicer_to_server(host, server))
     print(port, flush=True)
-    threading.Thread(target=_watch, args=(parent, done), daemon=True).start()
     done.wait()
     host.close()
     # Threads that still wait for a pipe must not hold the end up, nor print on it.

@@ -15,15 +15,12 @@ from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.responses import EC2Response
 from moto.ec2.utils import EC2_RESOURCE_TO_PREFIX
 
-from twin.aws.moto_gaps.patching import add, ec2_tags, ec2_tags_of, hexadecimal, matches
+from twin.aws.moto_gaps.patching import add, ec2_tags, ec2_tags_of, filtered, hexadecimal
 
-_FILTERS = {
-    "instance-type": "InstanceType",
-    "state": "State",
-    "availability-zone": "AvailabilityZone",
-    "instance-match-criteria": "InstanceMatchCriteria",
-    "tenancy": "Tenancy",
-}
+_FILTERS = (
+    "instance-type owner-id instance-platform availability-zone tenancy outpost-arn state start-date end-date "
+    "end-date-type instance-match-criteria placement-group-arn"
+)
 _KEPT = (
     "InstanceType", "InstancePlatform", "AvailabilityZone", "EbsOptimized", "EphemeralStorage", "EndDate",
     "PlacementGroupArn",
@@ -95,7 +92,7 @@ def describe_capacity_reservations(self: Any) -> ActionResult:
     ids = asked.get("CapacityReservationIds") or []
     found = [_named(self, identity) for identity in ids] or list(reservations(self.ec2_backend).values())
     told = [_told(self, entry) for entry in found]
-    return ActionResult({"CapacityReservations": [one for one in told if matches(one, asked.get("Filters"), _FILTERS)]})
+    return ActionResult({"CapacityReservations": filtered(told, asked.get("Filters"), _FILTERS)})
 
 
 def modify_capacity_reservation(self: Any) -> ActionResult:

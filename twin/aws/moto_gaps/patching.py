@@ -1,10 +1,14 @@
 """How actions are added to moto."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from moto.core.responses import ActionResult, BaseResponse
+from moto.ec2.exceptions import InvalidFilter
+from moto.ec2.utils import simple_aws_filter_to_re
 
 _MARK = "_gangline"
 
@@ -64,29 +68,39 @@ def ec2_tags_of(backend: Any, identity: str) -> list[dict[str, str]]:
     return [{"Key": tag["key"], "Value": tag["value"]} for tag in found]
 
 
-def matches(entry: Mapping[str, Any], filters: Iterable[Mapping[str, Any]] | None, names: Mapping[str, str]) -> bool:
-    """Say whether a thing in EC2 passes filters.
+def filtered(
+    entries: Iterable[Mapping[str, Any]], filters: Iterable[Mapping[str, Any]] | None, names: str
+) -> list[Mapping[str, Any]]:
+    """Give the things in EC2 that pass filters.
 
     Args:
-        entry: The thing as its answers have it.
-        filters: As the request has them.
-        names: Members of the thing by the name of the filter; `tag:...` is known without.
+        entries: The things as their answers have them.
+        filters: As the request has them. In their values `*` and `?` stand for others
+            (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html).
+        names: All filters that the API has for these things, by its reference, but for those by tags: each is a member
+            of the thing, spelled otherwise.
 
     Raises:
-        NotImplementedError: A filter is not known here.
+        InvalidFilter: The API has no such filter.
     """
-    for one in filters or ():
-        name, values = one["Name"], one.get("Values") or []
-        if name.startswith("tag:"):
-            tags = {tag["Key"]: tag["Value"] for tag in entry.get("Tags") or ()}
-            found = tags.get(name.removeprefix("tag:"))
-        elif name in names:
-            found = entry.get(names[name])
-        else:
-            raise NotImplementedError(f"filter {name}")
-        if str(found) not in values:
-            return False
-    return True
+    filters = list(filters or ())
+    for one in filters:
+        if not one["Name"].startswith("tag:") and one["Name"] not in ("tag-key", *names.split()):
+            raise InvalidFilter(one["Name"], error_type="InvalidParameterValue")
+    return [entry for entry in entries if all(_passes(entry, one) for one in filters)]
+
+
+def _passes(entry: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
+    name, tags = one["Name"], {tag["Key"]: tag["Value"] for tag in entry.get("Tags") or ()}
+    if name == "tag-key":
+        found = list(tags)
+    elif name.startswith("tag:"):
+        found = [tags.get(name.removeprefix("tag:"))]
+    else:
+        found = [entry.get(name.title().replace("-", ""))]
+    said = [value.isoformat() if isinstance(value, datetime) else str(value) for value in found if value is not None]
+    wanted = [simple_aws_filter_to_re(value) for value in one.get("Values") or ()]
+    return any(re.match(pattern, value) for pattern in wanted for value in said)
 
 
 def hexadecimal(length: int = 17) -> str:

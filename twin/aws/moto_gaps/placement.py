@@ -12,9 +12,9 @@ from moto.ec2.exceptions import EC2ClientError
 from moto.ec2.responses import EC2Response
 from moto.ec2.utils import EC2_RESOURCE_TO_PREFIX
 
-from twin.aws.moto_gaps.patching import add, ec2_tags, ec2_tags_of, hexadecimal, matches
+from twin.aws.moto_gaps.patching import add, ec2_tags, ec2_tags_of, filtered, hexadecimal
 
-_FILTERS = {"group-name": "GroupName", "group-arn": "GroupArn", "strategy": "Strategy", "state": "State"}
+_FILTERS = "group-name group-arn spread-level state strategy"
 
 
 def groups(backend: Any) -> dict[str, dict[str, Any]]:
@@ -58,7 +58,7 @@ def describe_placement_groups(self: Any) -> ActionResult:
     ids = asked.get("GroupIds") or []
     found = [_told(self, group) for name, group in known.items() if not names or name in names]
     found = [group for group in found if not ids or group["GroupId"] in ids]
-    return ActionResult({"PlacementGroups": [one for one in found if matches(one, asked.get("Filters"), _FILTERS)]})
+    return ActionResult({"PlacementGroups": filtered(found, asked.get("Filters"), _FILTERS)})
 
 
 def delete_placement_group(self: Any) -> EmptyResult:
