@@ -122,7 +122,13 @@ def prefixes(at: Path, name: str, value: str) -> Problem | None:
     items = value.removeprefix("^").removeprefix("=").split(",")
     mark = value[: len(value) - len(",".join(items))]
     plain = [part for item in items for part in re.split(r"[;\s]+", item.lstrip("^= ")) if part]
-    fix = f"{mark}{','.join(plain)}" if plain else None
+    families = ("mlx4", "mlx5") if name == "NCCL_IB_HCA" else ()
+
+    def loose(names: list[str]) -> list[str]:
+        return [] if "=" in mark else [it for it in names if it not in families and _grows(it)]
+
+    # A mended list must not be the next mistake.
+    fix = f"{mark}{'=' if loose(plain) else ''}{','.join(plain)}" if plain else None
     for item in items:
         if item == "":
             return Problem(at, value, "has an empty name, which NCCL skips", f"such as {allowed}", fix)
@@ -132,12 +138,11 @@ def prefixes(at: Path, name: str, value: str) -> Problem | None:
         if re.search(r"[;\s]", item):
             message = f"names are separated by commas alone: NCCL looks for one called {item!r}"
             return Problem(at, value, message, f"such as {allowed}", fix)
-    families = ("mlx4", "mlx5") if name == "NCCL_IB_HCA" else ()
-    loose = [item for item in items if item not in families and _grows(item)] if "=" not in mark else []
-    if not loose:
+    first = next(iter(loose(items)), None)
+    if first is None:
         return None
-    others = f"{loose[0].partition(':')[0]}0 to {loose[0].partition(':')[0]}9"
-    message = f"names are prefixes: {loose[0]} also means {others}, where there are such"
+    others = f"{first.partition(':')[0]}0 to {first.partition(':')[0]}9"
+    message = f"names are prefixes: {first} also means {others}, where there are such"
     return Problem(at, value, message, f"such as {mark}={','.join(items)}", f'"{mark}={",".join(items)}"', "warning")
 
 

@@ -30,11 +30,11 @@ def judged(name: str, value: str, where: Setting | None = INFINIBAND) -> Problem
         ("mlx5_0:1,mlx5_1", "warning", '"=mlx5_0:1,mlx5_1"'),
         ("^mlx5_1", "warning", '"^=mlx5_1"'),
         ("=^mlx5_0", "error", "^=mlx5_0"),
-        ("mlx5_0; mlx5_1", "error", "mlx5_0,mlx5_1"),
-        ("mlx5_0, mlx5_1", "error", "mlx5_0,mlx5_1"),
-        ("mlx5_0,,mlx5_2", "error", "mlx5_0,mlx5_2"),
+        ("mlx5_0; mlx5_1", "error", "=mlx5_0,mlx5_1"),
+        ("mlx5_0, mlx5_1", "error", "=mlx5_0,mlx5_1"),
+        ("mlx5_0,,mlx5_2", "error", "=mlx5_0,mlx5_2"),
         ("=mlx5_0,=mlx5_1", "error", "=mlx5_0,mlx5_1"),
-        ("mlx5_0,^mlx5_1", "error", "mlx5_0,mlx5_1"),
+        ("mlx5_0,^mlx5_1", "error", "=mlx5_0,mlx5_1"),
         ("", "error", "leave it out"),
         ("=", "error", "leave it out"),
         ("^", "error", None),
@@ -48,6 +48,9 @@ def test_hcas_are_a_list_of_prefixes(value, severity, fix):
     problem = judged("NCCL_IB_HCA", value)
     assert problem
     assert (problem.severity, problem.fix) == (severity, fix)
+    if fix not in (None, "leave it out"):
+        # A mended list is not the next mistake.
+        assert judged("NCCL_IB_HCA", fix.strip('"'), None) is None
 
 
 @pytest.mark.parametrize(
