@@ -28,7 +28,9 @@ def _of_pool(name: str, before: Pool, after: Pool, *, operated: bool) -> Iterato
     subject, change = f"pool {name}", f"{devices.plan_name(before)} -> {devices.plan_name(after)}"
     if was and not will and not operated:
         # Our MIG manager runs where GPUs are cut; the operator's runs everywhere and falls back to its default layout.
-        effect = "nothing joins the GPUs again by itself: drain the nodes and do so first, as docs/guides/devices.md says"
+        effect = (
+            "nothing joins the GPUs again by itself: drain the nodes and do so first, as docs/guides/devices.md says"
+        )
     elif was != will:
         effect = "the MIG manager cuts GPUs that no pod uses: drain the nodes"
     elif bool(_mps(before)) != bool(_mps(after)):

@@ -22,8 +22,8 @@ def changes(before: Any, after: Any) -> list[Any]:
     [
         ("none", CUT, "pool serve: whole -> mig-7x1g-10gb: the MIG manager cuts GPUs that no pod uses"),
         (CUT, {"mig": {"profiles": {"3g.40gb": 2}}}, "the MIG manager cuts"),
-        (CUT, "none", "turn MIG off there"),
-        (CUT, SLICED, "turn MIG off there"),
+        (CUT, "none", "as docs/guides/devices.md says"),
+        (CUT, SLICED, "as docs/guides/devices.md says"),
         ("none", MPS, "keep each other from a GPU"),
         (MPS, SLICED, "keep each other from a GPU"),
         (MPS, {"mps": {"replicas": 4}}, "the MPS server starts anew"),
