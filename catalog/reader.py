@@ -144,6 +144,58 @@ class Server:
     others: Nics | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A network card of an instance type.
+
+    Attributes:
+        interfaces: Network interfaces that it takes at most.
+        efa: Whether it carries EFA.
+    """
+
+    interfaces: int
+    efa: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An instance type of Amazon EC2.
+
+    Attributes:
+        name: The name in documents, such as `p5en.48xlarge`.
+        cpu: Logical cores.
+        memory: Memory of the machine as a Kubernetes quantity.
+        cards: Its network cards, by number.
+        gpu: Name of its GPU model; None without GPUs.
+        gpus: GPUs.
+        disks: Local NVMe disks.
+        disk: Size of one of them as a Kubernetes quantity; None without.
+        blocks: Whether it is sold in capacity blocks.
+        architecture: As in the label `kubernetes.io/arch`.
+    """
+
+    name: str
+    cpu: int
+    memory: str
+    cards: tuple[Card, ...]
+    gpu: str | None = None
+    gpus: int = 0
+    disks: int = 0
+    disk: str | None = None
+    blocks: bool = False
+    architecture: Literal["amd64", "arm64"] = "amd64"
+
+    @property
+    def family(self) -> str:
+        """Its family, such as `p5en`."""
+        return self.name.partition(".")[0]
+
+    @property
+    def efa(self) -> int:
+        """EFA devices that it takes: one per card that carries EFA."""
+        return sum(card.efa for card in self.cards)
+
+
 Part = Literal["driver", "toolkit", "fabric-manager", "device-plugin", "efa-plugin"]
 """What an image can bring for GPUs and their network."""
 
@@ -319,6 +371,19 @@ def fabrics() -> Mapping[str, Fabric]:
 def servers() -> Mapping[str, Server]:
     """All servers by name."""
     return _read("servers.yaml", Server, nics=Nics, others=Nics)
+
+
+@cache
+def instances() -> Mapping[str, Instance]:
+    """All instance types by name."""
+    return MappingProxyType({name: _instance(name, entry) for name, entry in _entries("instances.yaml").items()})
+
+
+def _instance(name: str, entry: dict[str, Any]) -> Instance:
+    cards = tuple(
+        Card(run["interfaces"], run.get("efa", False)) for run in entry["cards"] for _ in range(run["count"])
+    )
+    return Instance(**{**entry, "name": name, "cards": cards})
 
 
 @cache
