@@ -212,6 +212,7 @@ class Image:
         source: Where these facts were read.
         servers: The only servers that it is made for; none where it runs on any.
         ec2: Whether it is made for Amazon EC2 only.
+        ami: What EKS calls it in node groups, by architecture; empty where it makes none with it.
         sharing: The sharing plans, by their keys in documents, that its own device plugin can be set to.
     """
 
@@ -222,6 +223,7 @@ class Image:
     source: str
     servers: tuple[str, ...] = ()
     ec2: bool = False
+    ami: Mapping[str, str] = field(default_factory=dict)
     sharing: tuple[str, ...] = ()
 
 
@@ -380,9 +382,7 @@ def instances() -> Mapping[str, Instance]:
 
 
 def _instance(name: str, entry: dict[str, Any]) -> Instance:
-    cards = tuple(
-        Card(run["interfaces"], run.get("efa", False)) for run in entry["cards"] for _ in range(run["count"])
-    )
+    cards = tuple(Card(run["interfaces"], run.get("efa", False)) for run in entry["cards"] for _ in range(run["count"]))
     return Instance(**{**entry, "name": name, "cards": cards})
 
 

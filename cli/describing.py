@@ -2,7 +2,7 @@
 
 from rich.table import Table
 
-from model import fabric
+from model import aws, fabric
 from model.environment import Environment
 from model.pools import Pool
 from model.queues import Quota
@@ -33,12 +33,12 @@ def table(environment: Environment) -> Table:
     cluster = environment.cluster
     grid.add_row(
         "cluster",
-        f"{cluster.name}: Kubernetes {cluster.kubernetes}, {cluster.provider}, context {cluster.context}",
+        f"{cluster.name}: Kubernetes {cluster.kubernetes}, {_place(environment)}",
     )
     for name, pool in environment.pools.items():
         grid.add_row(f"pool {name}", _pool(pool))
-    if environment.topology.labels:
-        grid.add_row("topology", " > ".join(environment.topology.labels))
+    if environment.topology.node_labels:
+        grid.add_row("topology", " > ".join(environment.topology.node_labels))
     elif environment.topology.racks:
         grid.add_row("topology", f"{len(environment.topology.racks)} static domains")
     for name, queue in environment.queues.items():
@@ -52,6 +52,13 @@ def table(environment: Environment) -> Table:
     return grid
 
 
+def _place(environment: Environment) -> str:
+    cluster = environment.cluster
+    if aws.here(environment):
+        return f"AWS {aws.region(environment)}, zones {', '.join(cluster.zones)}"
+    return f"{cluster.provider}, context {cluster.context}"
+
+
 def _pool(pool: Pool) -> str:
     size = f"{pool.size}" if isinstance(pool.size, int) else f"{pool.size.min}..{pool.size.max}"
     if pool.server is not None:
@@ -61,7 +68,13 @@ def _pool(pool: Pool) -> str:
         if pool.shape.gpu is not None:
             kind += f", {pool.shape.gpu.count} × {pool.shape.gpu.model}"
     else:
-        kind = "?"
+        kind = pool.instance or "?"
+        if pool.capacity.kind != "on-demand":
+            kind += f", {pool.capacity.kind}"
+        if pool.provisioner == "karpenter":
+            kind += ", by Karpenter"
+        if pool.zone:
+            kind += f", {pool.zone}"
     connected = fabric.of(pool).kind
     if connected != "tcp":
         kind += f", {connected}"

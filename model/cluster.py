@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
-from . import names, operators, releases
-from .base import Declared
-from .problems import Problem, answered, known
+from pydantic import Field
+
+from . import aws, names, operators, releases
+from .aws.shape import Access, Network, Registry
+from .base import Declared, Listed
+from .problems import ABSENT, Problem, answered, known
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -19,12 +22,26 @@ class Cluster(Declared):
 
     name: str
     """Short name, a DNS label. Stays the same for the life of the cluster."""
-    provider: Literal["existing"]
-    """`existing`: the cluster is there already and is reached through a kubeconfig context."""
+    provider: Literal["existing", "aws"]
+    """`existing`: the cluster is there already and is reached through a kubeconfig context. `aws`: it is made, by
+    EKS."""
     kubernetes: str
     """Minor version, as text: "1.35"."""
-    context: str
-    """The kubeconfig context. Written down so that an `up` can never meet another cluster by accident."""
+    context: str | None = None
+    """The kubeconfig context of an existing cluster. Written down so that an `up` can never meet another cluster by
+    accident."""
+    zones: Listed[str] = ()
+    """On AWS, its availability zones, such as us-east-2a, two to four of one region."""
+    network: Network = Network()
+    """On AWS, its network."""
+    public_access_cidrs: Listed[str] = ()
+    """On AWS, networks from which its API is reached over the internet; none when left out: from the VPC only."""
+    access: dict[str, Access] = Field(default_factory=dict)
+    """On AWS, who may enter it, by a name of your own. Whoever makes it may always."""
+    addons: dict[str, str] = Field(default_factory=dict)
+    """On AWS, other exact versions of EKS add-ons by name, such as {vpc-cni: v1.20.4-eksbuild.2}."""
+    registry: Registry = Registry()
+    """On AWS, a cache of images in the account."""
 
 
 def values(env: "Environment") -> Iterator[Problem]:
@@ -60,5 +77,13 @@ def _kubernetes(env: "Environment") -> Iterator[Problem]:
 
 
 def _context(env: "Environment") -> Iterator[Problem]:
-    if not env.cluster.context.strip():
-        yield Problem(("cluster", "context"), env.cluster.context, "must name a context of the kubeconfig")
+    at, context = ("cluster", "context"), known(env.cluster.context)
+    if aws.here(env):
+        if context is not None:
+            message = "a cluster on AWS is reached by what AWS says of it, not by a kubeconfig"
+            yield Problem(at, context, message, fix="leave it out")
+    elif context is None:
+        message = "an existing cluster is reached by a context of the kubeconfig"
+        yield Problem(at, ABSENT, message, fix="context: …, as `kubectl config get-contexts` names it")
+    elif not context.strip():
+        yield Problem(at, context, "must name a context of the kubeconfig")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path as File
 from typing import Any
 
@@ -25,6 +26,7 @@ from . import (
     topology,
     workload,
 )
+from .aws import blocks, cluster_rules, pool_rules
 from .environment import Environment
 from .monitoring import counters, effects, exporter, thresholds
 from .problems import DocumentError, Problem, answered, lost, nearest
@@ -39,7 +41,9 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
     # Each thing by itself,
     (
         cluster.values,
+        cluster_rules.values,
         pools.values,
+        pool_rules.values,
         images.values,
         sharing_rules.values,
         fabric_rules.values,
@@ -55,7 +59,9 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
     # what one names of another,
     (
         cluster.references,
+        cluster_rules.references,
         pools.references,
+        pool_rules.references,
         images.references,
         bottlerocket.references,
         features.references,
@@ -135,9 +141,9 @@ class Document:
     positions: Positions
     hidden: tuple[Problem, ...] = ()
 
-    def judge(self) -> Verdict:
-        """Judge all of it."""
-        return judge(self.value, self.positions, self.hidden)
+    def judge(self, now: datetime | None = None) -> Verdict:
+        """Judge all of it, and with a point in time what that makes of it, too."""
+        return judge(self.value, self.positions, self.hidden, now)
 
     def load(self) -> Environment:
         """The environment.
@@ -181,14 +187,24 @@ def _unreadable(file: File, line: int | None, message: str, fix: str | None = No
     return DocumentError([Problem((), file.name, message, fix=fix)], f"{file}:{line}" if line else file)
 
 
-def judge(value: Any, positions: Positions | None = None, hidden: Iterable[Problem] = ()) -> Verdict:
-    """Find all problems of a document's plain value, and the environment when there is no error."""
+def judge(
+    value: Any, positions: Positions | None = None, hidden: Iterable[Problem] = (), now: datetime | None = None
+) -> Verdict:
+    """Find all problems of a document's plain value, and the environment when there is no error.
+
+    Args:
+        value: What stands under `gangline:environment`.
+        positions: Where each part of it stands.
+        hidden: Problems that are known already.
+        now: The point in time for which it is judged; None to leave time out, as when something is taken down.
+    """
     understood = shapes.Reading(Environment, value, positions.text if positions else lambda _: None)
     problems = list(hidden)
     unclear = [path for problem in problems for path in problem.spoilt]
     understood.disregard(unclear)
     problems += understood.problems
-    for stage in STAGES:
+    timely: tuple[Rule, ...] = (lambda env: blocks.passing(env, now),) if now else ()
+    for stage in (*STAGES, timely):
         if lost(understood.found):
             break
         found = [problem for rule in stage for problem in answered(rule, understood.found)]

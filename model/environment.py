@@ -1,7 +1,7 @@
 """The one document that a person writes per environment."""
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -37,6 +37,9 @@ class Environment(Declared):
     """Teams by name."""
     ray: Ray = Ray()
     """Ray on this cluster."""
+    data: Literal["keep", "delete"] = "keep"
+    """`keep`: what holds data or work, such as a cluster on AWS, is protected, and a `destroy` refuses. `delete`: for
+    trials."""
     monitoring: Monitoring = Monitoring()
     """What is measured on GPU nodes."""
     releases: dict[str, Release] = Field(

@@ -33,6 +33,7 @@ Mode = Literal["shared", "sriov", "host"]
 
 EFA = "vpc.amazonaws.com/efa"
 """The resource of EFA devices (https://github.com/aws/eks-charts, stable/aws-efa-k8s-device-plugin)."""
+EFA_NIC = "efa"
 SLOTS = 63
 """Pods of a node that may have RDMA at once, unless said otherwise: more than 8 GPUs have use for, and as many as
 RoCE has room for per port (https://github.com/Mellanox/k8s-rdma-shared-dev-plugin/issues/44)."""
@@ -131,6 +132,10 @@ def nics(pool: "Pool") -> Ports | None:
         if model is None:
             raise Unanswerable
         return Ports(model, known(declared.count))
+    if pool.instance is not None:
+        if (instance := catalog.instances().get(pool.instance)) is None:
+            raise Unanswerable
+        return Ports(catalog.nics()[EFA_NIC], instance.efa) if instance.efa else None
     if pool.server is None:
         return None
     if (server := catalog.servers().get(pool.server)) is None:

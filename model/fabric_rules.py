@@ -243,7 +243,11 @@ def _link(it: Subject[Pool]) -> Iterator[Problem]:
     if link is None:
         return
     at, plain = _kind_at(it)
-    if ports is None:
+    if ports is None and it.value.instance is not None:
+        sold = ", ".join(other.name for other in catalog.instances().values() if other.efa and other.gpus)
+        message = f"{it.value.instance} has no EFA, and no other NIC for it"
+        yield Problem(at, kind, message, f"tcp; efa with {sold}" if kind == "efa" else "tcp", "fabric: tcp")
+    elif ports is None:
         part = "shape" if it.value.shape is not None else "host"
         fitting = [name for name, nic in catalog.nics().items() if link in nic.links]
         message = f"the pool has no NICs for it: {_nobody(it.value)}"

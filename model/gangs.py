@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from . import nodes, queues, tenants, topology, workload
+from .counts import Size, fewest
 from .derived import derived
-from .pools import Size, fewest
 from .problems import Unanswerable, known, lost
 from .quantities import MEBIBYTE, Quantity, written
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from catalog import reader as catalog
 
-from . import agents
+from . import agents, aws
 from .derived import derived
 from .pools import Pool
 from .problems import NOTHING, Problem, Subject, Unanswerable, each, known, nearest
@@ -27,7 +27,7 @@ def brings(env: "Environment", pool: str, part: catalog.Part) -> bool:
     Raises:
         Unanswerable: The catalogue has no such image.
     """
-    image = _image(env.pools[pool])
+    image = _image(env, pool)
     if image is None:
         return env.devices.install == "plugins" and part in ("driver", "toolkit", "fabric-manager")
     return part in image.brings
@@ -37,7 +37,7 @@ def driver_owner(env: "Environment", pool: str) -> Literal["image", "operator"] 
     """Who brings the driver to the nodes of a pool; None when nobody can, which is refused where there are GPUs."""
     if brings(env, pool, "driver"):
         return "image"
-    image = _image(env.pools[pool])
+    image = _image(env, pool)
     return "operator" if env.devices.install == "operator" and (image is None or image.operator_driver) else None
 
 
@@ -101,8 +101,24 @@ def node_labels(env: "Environment", pool: str) -> dict[str, str]:
     }
 
 
-def _image(pool: Pool) -> catalog.Image | None:
-    name = known(pool.image)
+def of(env: "Environment", pool: str) -> str:
+    """The image family of a pool's nodes on AWS: the document's, or the usual one for the instance type."""
+    declared = known(env.pools[pool].image)
+    if declared is not None:
+        return declared
+    instance = catalog.instances().get(known(env.pools[pool].instance) or "")
+    if instance is None:
+        raise Unanswerable
+    return usual(instance)
+
+
+def usual(instance: catalog.Instance) -> str:
+    """The image family that an instance type gets when the document names none."""
+    return "al2023-nvidia" if instance.gpus else "al2023"
+
+
+def _image(env: "Environment", pool_name: str) -> catalog.Image | None:
+    name = of(env, pool_name) if aws.here(env) else known(env.pools[pool_name].image)
     if name is None:
         return None
     if name not in catalog.images():
@@ -129,7 +145,7 @@ def _known(it: Subject[Pool]) -> Iterator[Problem]:
 
 
 def _servers(it: Subject[Pool]) -> Iterator[Problem]:
-    image, server = _image(it.value), known(it.value.server)
+    image, server = _image(it.env, it.name), known(it.value.server)
     if image is None:
         return
     if _elsewhere(image, server):
@@ -155,7 +171,7 @@ def _elsewhere(image: catalog.Image, server: str | None) -> bool:
 
 
 def _driver(it: Subject[Pool]) -> Iterator[Problem]:
-    image = _image(it.value)
+    image = _image(it.env, it.name)
     if image is None or it.name not in agents.gpu_pools(it.env) or driver_owner(it.env, it.name) is not None:
         return
     if _elsewhere(image, it.value.server):
@@ -176,7 +192,7 @@ def _driver(it: Subject[Pool]) -> Iterator[Problem]:
 
 
 def _sharing(it: Subject[Pool]) -> Iterator[Problem]:
-    image, plan = _image(it.value), it.value.sharing
+    image, plan = _image(it.env, it.name), it.value.sharing
     if image is None or plan == "none" or "device-plugin" not in image.brings:
         return
     for kind, part in (("timeSlicing", plan.time_slicing), ("mps", plan.mps), ("mig", plan.mig)):

@@ -8,8 +8,10 @@ from pydantic_core import PydanticCustomError
 
 from catalog import reader as catalog
 
-from . import names
-from .base import Declared, Listed, Mapped, Plain, PlainOrMapped, one_of
+from . import aws, names
+from .aws.shape import Capacity
+from .base import Declared, Listed, one_of
+from .counts import Count, count_problems, fewest, initial, most
 from .fabric import FabricChoice, Nics
 from .problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest
 from .quantities import Cpu, Memory
@@ -27,21 +29,6 @@ MOST_PODS = 2_500
 500 (docs.redhat.com, OpenShift 4.9, "Planning your environment according to object maximums")."""
 MOST_GPUS = 64
 """GPUs per node: four times what the largest server has (DGX-2, 16), so that only a slip of the pen is refused."""
-
-
-class Size(Declared):
-    """A number of nodes or workers that an autoscaler may change."""
-
-    min: int
-    """Lowest number, >= 0."""
-    max: int
-    """Highest number, >= min."""
-    desired: int | None = None
-    """Number to begin with, between min and max; `min` when left out. Afterwards it belongs to the autoscaler."""
-
-
-Count = Annotated[Annotated[int, Plain] | Annotated[Size, Mapped], PlainOrMapped]
-"""A fixed number, or a range under an autoscaler."""
 
 
 class ShapeGpu(Declared):
@@ -112,13 +99,13 @@ class Reserved(Declared):
 
 
 class Pool(Declared):
-    """Nodes of one kind. Exactly one of `server` and `shape` says which.
+    """Nodes of one kind. Exactly one of `server`, `shape` and `instance` says which.
 
     On an existing cluster each node of the pool must carry the label `gangline.dev/pool: <name>` (kubelet
     `--node-labels`); `labels` and `taints` state what else they carry.
     """
 
-    synonyms: ClassVar = {"nodes": "size", "count": "size", "replicas": "size", "instance": "server"}
+    synonyms: ClassVar = {"nodes": "size", "count": "size", "replicas": "size", "instanceType": "instance"}
 
     server: Annotated[str, one_of(catalog.servers)] | None = None
     """A server of the catalogue, such as `dgx-h100`."""
@@ -126,6 +113,8 @@ class Pool(Declared):
     """The host of the server, where it is not the catalogue's: that of an HGX board, or one with more memory."""
     shape: Shape | None = None
     """An explicit shape."""
+    instance: Annotated[str, one_of(catalog.instances)] | None = None
+    """An instance type of Amazon EC2, such as `p5en.48xlarge`."""
     image: Annotated[str, one_of(catalog.images)] | None = None
     """The family of the nodes' operating system, such as `dgx-os`: it says what they bring for GPUs. Left out: driver
     and container toolkit are there (`devices.install: plugins`), or the GPU Operator brings them (`operator`)."""
@@ -145,6 +134,17 @@ class Pool(Declared):
     """Pods per node that the kubelet allows, 1 to 2500."""
     reserved: Reserved | None = None
     """What the kubelet keeps back, if not by the usual formula."""
+    zone: str | None = None
+    """On AWS, the one zone of its nodes; any of the cluster's when left out."""
+    capacity: Capacity = Capacity(kind="on-demand")
+    """On AWS, how its machines are paid for and held."""
+    provisioner: Literal["managed", "karpenter"] = "managed"
+    """On AWS, who makes its nodes: a managed node group, or Karpenter, as pods need them."""
+    ami_release: str | None = None
+    """On AWS, the exact release of a managed pool's image, such as 1.35.3-20261112. Left out: the newest when the pool
+    is made, and that one from then on."""
+    root_volume: Memory | None = None
+    """On AWS, the size of the nodes' root volume in whole Gi; 100Gi when left out."""
 
     @property
     def plan(self) -> SharingPlan | None:
@@ -172,23 +172,6 @@ class Pool(Declared):
         return most(self.size)
 
 
-def fewest(count: int | Size) -> int:
-    """The lower end of a number."""
-    return count.min if isinstance(count, Size) else count
-
-
-def initial(count: int | Size) -> int:
-    """Where a number begins: `desired`, or the lower end."""
-    if isinstance(count, Size):
-        return count.min if count.desired is None else count.desired
-    return count
-
-
-def most(count: int | Size) -> int:
-    """The upper end of a number."""
-    return count.max if isinstance(count, Size) else count
-
-
 def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with each pool by itself."""
     if not env.pools:
@@ -207,14 +190,23 @@ def _name(it: Subject[Pool]) -> Iterator[Problem]:
         yield Problem(it.at, it.name, fault, names.DNS_LABEL.allowed, spoils=NOTHING)
 
 
+_KINDS = ("server", "shape", "instance")
+
+
 def _kind(it: Subject[Pool]) -> Iterator[Problem]:
     pool = it.value
-    if pool.server is None and pool.shape is None:
-        yield Problem((*it.at, "server"), ABSENT, "a pool must say what its nodes are", "one of server, shape")
-    if pool.server is not None and pool.shape is not None:
-        yield Problem((*it.at, "shape"), "shape", "server says already what the nodes are", "one of server, shape")
+    said = [key for key in _KINDS if lost(getattr(pool, key)) or getattr(pool, key) is not None]
+    if not said:
+        kinds = ("instance",) if aws.here(it.env) else _KINDS
+        yield Problem((*it.at, kinds[0]), ABSENT, "a pool must say what its nodes are", f"one of {', '.join(kinds)}")
+    for other in said[1:]:
+        message = f"{said[0]} says already what the nodes are"
+        value = other if other == "shape" else getattr(pool, other)
+        yield Problem((*it.at, other), value, message, f"one of {', '.join(_KINDS)}")
     if pool.server is not None and pool.server not in catalog.servers():
         yield _unknown((*it.at, "server"), pool.server, "server", catalog.servers())
+    if known(pool.instance) is not None and pool.instance not in catalog.instances():
+        yield _unknown((*it.at, "instance"), pool.instance or "", "instance type", catalog.instances())
 
 
 def _host(it: Subject[Pool]) -> Iterator[Problem]:
@@ -269,31 +261,6 @@ def _size(it: Subject[Pool]) -> Iterator[Problem]:
     yield from count_problems((*it.at, "size"), it.value.size, MOST_NODES)
 
 
-def count_problems(at: Path, count: int | Size, limit: int) -> Iterator[Problem]:
-    """What is wrong with a number or range of at most a limit."""
-    if not isinstance(count, Size):
-        yield from _bounded(at, count, limit)
-        return
-    ends = (("min", count.min), ("max", count.max))
-    found = [problem for key, end in ends for problem in answered(_bounded, (*at, key), end, limit)]
-    yield from found
-    if found:
-        return
-    if count.min > count.max:
-        message = f"min {count.min} is more than max {count.max}"
-        yield Problem((*at, "min"), count.min, message, f"at most {count.max}", spoils=(at,))
-    elif count.desired is not None and not count.min <= count.desired <= count.max:
-        message = f"desired {count.desired} is not between min {count.min} and max {count.max}"
-        yield Problem((*at, "desired"), count.desired, message, f"{count.min} to {count.max}", spoils=(at,))
-
-
-def _bounded(at: Path, number: int, limit: int) -> Iterator[Problem]:
-    if number < 0:
-        yield Problem(at, number, "must not be negative", f"0 to {limit}")
-    elif number > limit:
-        yield Problem(at, number, f"is more than {limit}, the most there can be", f"0 to {limit}")
-
-
 def _pods(it: Subject[Pool]) -> Iterator[Problem]:
     if not 1 <= it.value.max_pods <= MOST_PODS:
         fault = (
@@ -345,7 +312,7 @@ def _derived_labels(it: Subject[Pool]) -> Iterator[Problem]:
         at = (*it.at, "labels", key)
         if key in _DERIVED_LABELS:
             yield Problem(at, key, "this label is derived and cannot be set", fix="leave it out")
-        elif key in it.env.topology.labels and key.rpartition("/")[2] in it.value.domains:
+        elif key in it.env.topology.node_labels and key.rpartition("/")[2] in it.value.domains:
             yield Problem(at, key, "domains says already how the pool fills this level", fix="keep one of both")
 
 
@@ -354,7 +321,13 @@ _DERIVED_LABELS = ("gangline.dev/pool", "kubernetes.io/hostname", "kubernetes.io
 
 def _room_for_operators(env: "Environment") -> Iterator[Problem]:
     """Operators stay off GPU nodes where there are others; nodes that the document does not describe may be there."""
-    plain = [name for name, pool in env.pools.items() if pool.server is None and _gpus_of(pool) is None]
+    if aws.here(env):
+        return  # there such a pool must be
+    plain = [
+        name
+        for name, pool in env.pools.items()
+        if pool.server is None and known(pool.instance) is None and _gpus_of(pool) is None
+    ]
     if plain and len(plain) < len(env.pools) and not any(env.pools[name].initial for name in plain):
         at = ("pools", plain[0], "size")
         message = "no pool without GPUs begins with nodes, and the operators stay off those with GPUs"
@@ -370,17 +343,20 @@ def _levels(it: Subject[Pool]) -> Iterator[Problem]:
     if it.value.domains and topology.racks:
         yield Problem(at, "domains", "topology.racks says already where each node stands", fix="leave out domains")
         return
-    known = [label.rpartition("/")[2] for label in topology.labels]
+    if it.value.domains and topology.source == "aws":
+        yield Problem(at, "domains", "where nodes of EC2 stand is for AWS to say", fix="leave out domains")
+        return
+    levels = [label.rpartition("/")[2] for label in topology.node_labels]
     for level in it.value.domains:
-        if level not in known:
-            message = "topology.labels has no such level" if known else "there is no topology"
-            yield Problem((*at, level), level, message, ", ".join(known) or None, nearest(level, known))
+        if level not in levels:
+            message = "topology.labels has no such level" if levels else "there is no topology"
+            yield Problem((*at, level), level, message, ", ".join(levels) or None, nearest(level, levels))
 
 
 def _domains(it: Subject[Pool]) -> Iterator[Problem]:
     """Domains nest: each wider one holds whole closer ones, and each holds at least one node."""
     domains, wider = it.value.domains, None
-    for level in (label.rpartition("/")[2] for label in it.env.topology.labels):
+    for level in (label.rpartition("/")[2] for label in it.env.topology.node_labels):
         if level not in domains or lost(domains[level]):
             continue
         at, count = (*it.at, "domains", level), domains[level]

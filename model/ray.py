@@ -12,8 +12,9 @@ from pydantic import Field
 
 from . import gangs, gpu_requests, names, nodes, queues, tenants, topology
 from .base import Declared
+from .counts import Count, Size, count_problems, most
 from .derived import derived
-from .pools import MOST_GPUS, Count, Size, count_problems, most
+from .pools import MOST_GPUS
 from .problems import ABSENT, NOTHING, Problem, Subject, Unanswerable, answered, each, known, lost, nearest, readable
 from .quantities import Cpu, Memory, Quantity, written
 

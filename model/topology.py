@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from . import names, racks
 from .base import Declared, Listed
 from .derived import derived
-from .problems import ABSENT, Path, Problem, Unanswerable, answered, lost
+from .problems import ABSENT, Path, Problem, Unanswerable, answered, known, lost
 from .racks import Rack
 
 if TYPE_CHECKING:
@@ -23,9 +23,17 @@ DISCOVERY_TYPE = "gangline"
 """Name of our type in Volcano's label discovery; at most 20 characters (its label.go, networkTopologyTypeLength)."""
 
 
-class Topology(Declared):
-    """At most one of `labels` and `racks`."""
+AWS_LAYERS = tuple(f"topology.k8s.aws/network-node-layer-{number}" for number in (1, 2, 3))
+"""Labels of the layers of EC2's network, the widest first
+(https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-topology.html)."""
 
+
+class Topology(Declared):
+    """At most one of `source`, `labels` and `racks`."""
+
+    source: Literal["aws"] | None = None
+    """`aws`: from what EC2 says of its network, which its cloud controller writes on nodes: levels network-node-layer-1
+    (the widest) to network-node-layer-3."""
     labels: Listed[str] = ()
     """Node labels from the widest level to the closest (the host itself is added). The last path segment of a
     label is the level's name: `topology.gangline.dev/rack` is level `rack`."""
@@ -33,6 +41,15 @@ class Topology(Declared):
     """Static domains by name, all leaves at the same depth."""
     levels: Listed[str] = ()
     """Names of the levels of `racks` from the widest to the closest, such as [spine, rack]; [rack] when left out."""
+
+    @property
+    def node_labels(self) -> tuple[str, ...]:
+        """The node labels that tell the domains, from the widest to the closest; empty with racks.
+
+        Raises:
+            Unanswerable: They could not be read.
+        """
+        return AWS_LAYERS if known(self.source) == "aws" else known(self.labels)
 
 
 @dataclass(frozen=True)
@@ -73,7 +90,7 @@ def levels(env: "Environment") -> tuple[Level, ...]:
     if topology.racks:
         found = [(name, None) for name in topology.levels or (RACK,)]
     else:
-        found = [(level_name(label), label) for label in topology.labels]
+        found = [(level_name(label), label) for label in topology.node_labels]
     return tuple(Level(name, label, len(found) - index) for index, (name, label) in enumerate(found))
 
 
@@ -133,11 +150,11 @@ def largest_domain(env: "Environment", pool_name: str, level_name: str) -> int |
 def node_labels(env: "Environment", pool_name: str, nodes: int) -> list[dict[str, str]]:
     """Topology labels of each of a pool's nodes; empty where the document does not tell the domains."""
     domains = env.pools[pool_name].domains
-    known = [found for found in levels(env) if found.label and found.name in domains]
+    told = [found for found in levels(env) if found.label and found.name in domains]
     return [
         {
             str(found.label): domain_name(pool_name, found.name, _node_domain(env, pool_name, found.name, index, nodes))
-            for found in known
+            for found in told
         }
         for index in range(nodes)
     ]
@@ -165,9 +182,9 @@ def discovery(env: "Environment") -> dict[str, Any] | None:
     Labels stand highest tier first, and the last entry is always dropped, so the host stands there
     (https://github.com/volcano-sh/volcano, pkg/controllers/hypernode/discovery/label/label.go).
     """
-    if not env.topology.labels:
+    if not env.topology.node_labels:
         return None
-    labels = [{"nodeLabel": label} for label in (*env.topology.labels, HOSTNAME)]
+    labels = [{"nodeLabel": label} for label in (*env.topology.node_labels, HOSTNAME)]
     config = {"networkTopologyTypes": {DISCOVERY_TYPE: labels}}
     return {"source": "label", "enabled": True, "config": config}
 
@@ -186,6 +203,10 @@ def references(env: "Environment") -> Iterator[Problem]:
 
 def _one_kind(env: "Environment") -> Iterator[Problem]:
     topology = env.topology
+    if known(topology.source) is not None and (topology.labels or topology.racks):
+        other = "racks" if topology.racks else "labels"
+        message = "the source says already where the nodes stand"
+        yield Problem(("topology", other), other, message, "source, labels or racks, and one of them")
     if topology.racks and topology.labels:
         message = "racks say already where the nodes stand"
         yield Problem(("topology", "labels"), list(topology.labels), message, "labels or racks, not both")

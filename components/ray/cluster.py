@@ -22,10 +22,10 @@ from components.component import Component
 from components.placement import tolerations
 from components.scheduling.known_topology import known_topology
 from model import nodes, ray, topology, workload
+from model.counts import Size
 from model.environment import Environment
 from model.gpu_requests import SHARED_MEMORY
 from model.nodes import POOL_LABEL
-from model.pools import Size
 from model.ray import RayCluster as Declared
 from model.ray import Within, Workers
 from model.topology import Level

@@ -79,7 +79,7 @@ class Volcano(Component):
 
 
 def _hooks(name: str, environment: Environment) -> pulumi.ResourceHookBinding | None:
-    if not environment.topology.labels:
+    if not environment.topology.node_labels:
         return None
     settled = settled_topology(name, environment)
     return pulumi.ResourceHookBinding(after_create=[settled], after_update=[settled])

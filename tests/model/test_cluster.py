@@ -52,8 +52,8 @@ def test_the_context_is_written_down():
 
 
 def test_other_providers_are_not_there():
-    path, problem = only(errors(put("cluster.provider", "aws")))
-    assert (path, problem.allowed) == ("cluster.provider", "existing")
+    path, problem = only(errors(put("cluster.provider", "gcp")))
+    assert (path, problem.allowed) == ("cluster.provider", "existing, aws")
 
 
 def test_the_scheduler_is_volcano():
