@@ -2,7 +2,7 @@
 
 from rich.table import Table
 
-from model import aws, fabric
+from model import aws, devices, fabric
 from model.environment import Environment
 from model.pools import Pool
 from model.queues import Quota
@@ -78,6 +78,8 @@ def _pool(pool: Pool) -> str:
     connected = fabric.of(pool).kind
     if connected != "tcp":
         kind += f", {connected}"
+    if pool.plan is not None:
+        kind += f", {devices.plan_name(pool)}"
     taints = "".join(f", taint {taint.key}={taint.value}:{taint.effect}" for taint in pool.taints)
     return f"{size} × {kind}{taints}"
 

@@ -41,8 +41,8 @@ class Engine:
         found = shutil.which("pulumi")
         if found is None:
             raise RefusedError(
-                "pulumi: not on PATH\n  fix: install the Pulumi CLI and log in (pulumi login), or try the same stack "
-                "without a cluster: ./gangline up twin"
+                "pulumi: not on PATH\n  fix: install the Pulumi CLI and log in (pulumi login), or add --twin: the same "
+                "on the twin of this checkout, without a cluster"
             )
         return cls(Path(found), dict(os.environ))
 

@@ -105,7 +105,8 @@ def twin() -> Twin:
 def ready(stack: str, environment: Environment, config: Path | None = None) -> Engine:
     """Start the twin, unless it runs, give it the nodes of a document, and give the engine that works on it.
 
-    A lock or a half-made release that a killed run of this checkout left behind is cleared.
+    A lock or a half-made release that a killed run of this checkout left behind is cleared. The twin holds one
+    environment at a time: it is one cluster, and has the nodes, charts and namespaces of one document.
 
     Args:
         stack: The stack's name, which is the environment's.
@@ -113,7 +114,8 @@ def ready(stack: str, environment: Environment, config: Path | None = None) -> E
         config: The stack file, where it is not the usual one.
 
     Raises:
-        RefusedError: The environment runs operators, which bring drivers to nodes that have none here.
+        RefusedError: The environment runs operators, which bring drivers to nodes that have none here; or another
+            environment is up on the twin.
     """
     if operators.products(environment):
         raise RefusedError(
@@ -121,14 +123,24 @@ def ready(stack: str, environment: Environment, config: Path | None = None) -> E
             f"  allowed: ./gangline render {stack}        fix: devices: {{install: plugins}}"
         )
     local = Twin(STATE, programs())
-    _start(local, environment)
     engine = Engine.of_twin(local.environment())
+    _refuse_company(recovery.saved_state(engine, stack))
+    _start(local, environment)
     recovery.end_orphans(engine.settings)
     if recovery.saved_state(engine, stack).exists():
         recovery.recover(engine, stack, local.client())
     else:
         engine.read("stack", "init", "--stack", stack, *(["--cwd", str(config.parent)] if config else []))
     return engine
+
+
+def _refuse_company(saved: Path) -> None:
+    for file in sorted(saved.parent.glob("*.json")):
+        if file != saved and recovery.holds_resources(file):
+            raise RefusedError(
+                f"environment {saved.stem}: the twin holds one environment at a time, and {file.stem} is up on it\n"
+                f"  fix: ./gangline destroy {file.stem} --twin first, or name {file.stem} in this command"
+            )
 
 
 def _start(local: Twin, environment: Environment) -> None:

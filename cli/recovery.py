@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlparse
 
 import psutil
@@ -64,13 +65,21 @@ def saved_state(engine: Engine, stack: str) -> Path:
     return back_end / ".pulumi" / "stacks" / "gangline" / f"{stack}.json"
 
 
+def holds_resources(saved: Path) -> bool:
+    """Whether a saved stack has anything on the cluster, the stack itself not counted."""
+    return any(resource["type"] != "pulumi:pulumi:Stack" for resource in _latest(saved).get("resources") or [])
+
+
+def _latest(saved: Path) -> dict[str, Any]:
+    return json.loads(saved.read_text())["checkpoint"].get("latest") or {}
+
+
 def _forget_interrupted(engine: Engine, stack: str) -> list[str]:
     """Forget operations that a killed run left half-done, and give the names of the Helm releases among them.
 
     The next `up` does them again and takes over what is there; a real cluster's would ask a person.
     """
-    latest = json.loads(saved_state(engine, stack).read_text())["checkpoint"].get("latest") or {}
-    pending = latest.get("pending_operations") or []
+    pending = _latest(saved_state(engine, stack)).get("pending_operations") or []
     if not pending:
         return []
     console.print(f"{len(pending)} operations of a killed run were half-done; they are done again.")

@@ -31,10 +31,11 @@ BASIC = ("cpu", "memory")
 UNITS = (("Ti", 40), ("Gi", 30), ("Mi", 20))
 
 
-def show(environment: Environment, settings: Mapping[str, str], *, of_twin: bool) -> None:
+def show(stack: str, environment: Environment, settings: Mapping[str, str], *, of_twin: bool) -> None:
     """Print pools, queues with their deserved and used amounts, and where each Ray cluster stands.
 
     Args:
+        stack: The stack's name, which is the environment's.
         environment: The document that was brought up.
         settings: The process environment of the engine that did it.
         of_twin: Whether that was on the twin.
@@ -44,7 +45,7 @@ def show(environment: Environment, settings: Mapping[str, str], *, of_twin: bool
         parts = [_pools(environment, found), _queues(environment, client)]
         if environment.ray.clusters:
             parts.append(_ray(environment, client, found))
-    for part in [*parts, _next_steps(environment, of_twin=of_twin)]:
+    for part in [*parts, _next_steps(stack, environment, of_twin=of_twin)]:
         console.print()
         console.print(part)
 
@@ -67,18 +68,15 @@ def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> Non
 
 
 def _pools(environment: Environment, found: Sequence[NodeModel]) -> Table:
-    grid = table("pool", "declared", "ready", "GPUs", "offered as")
+    grid = table("pool", "declared", "ready", "offered")
     ready = Counter(_labels(node).get(nodes.POOL_LABEL) for node in found if _ready(node))
     for name, pool in environment.pools.items():
         resources = nodes.gpu_resources(pool)
         size = str(pool.size) if isinstance(pool.size, int) else f"{pool.size.min}..{pool.size.max}"
-        offered = sum(
-            _allocatable(node, resource)
-            for node in found
-            if _labels(node).get(nodes.POOL_LABEL) == name
-            for resource in resources
-        )
-        grid.add_row(name, size, str(ready[name]), f"{offered:f}" if resources else "-", ", ".join(resources) or "-")
+        members = [node for node in found if _labels(node).get(nodes.POOL_LABEL) == name]
+        offered = {each: sum((_allocatable(node, each) for node in members), Decimal()) for each in resources}
+        parts = [f"{amount:f} {resource}" for resource, amount in offered.items()]
+        grid.add_row(name, size, str(ready[name]), ", ".join(parts) or "-")
     return grid
 
 
@@ -116,11 +114,12 @@ def _ray(environment: Environment, client: Client, found: Sequence[NodeModel]) -
             domains = sorted({_labels(node).get(level.label or "", "-") for node in hosts})
             places.append(f"{len(domains)} {level.name}{'' if len(domains) == 1 else 's'} ({', '.join(domains)})")
         distinct = len({_name(node) for node in hosts})
-        grid.add_row(name, cluster.queue, f"{len(running)} of {len(pods)}", "; ".join([*places, f"{distinct} nodes"]))
+        places.append(f"{distinct} node{'' if distinct == 1 else 's'}")
+        grid.add_row(name, cluster.queue, f"{len(running)} of {len(pods)}", "; ".join(places))
     return grid
 
 
-def _next_steps(environment: Environment, *, of_twin: bool) -> Table:
+def _next_steps(stack: str, environment: Environment, *, of_twin: bool) -> Table:
     grid = Table(box=None, show_header=False, pad_edge=False, title="Where to look next", title_justify="left")
     grid.add_column(no_wrap=True)
     grid.add_column(style="dim")
@@ -131,8 +130,17 @@ def _next_steps(environment: Environment, *, of_twin: bool) -> Table:
         grid.add_row(f"kubectl -n {cluster.namespace} get raycluster {name} -o wide", "the Ray cluster")
     if of_twin:
         grid.add_row("./gangline twin status", "processes, memory, and what is simulated")
-        grid.add_row("./gangline destroy", "takes it all down")
+        grid.add_row(_destroy(stack, environment), "takes it all down")
     return grid
+
+
+def _destroy(stack: str, environment: Environment) -> str:
+    words = ["./gangline", "destroy"]
+    if stack != "twin":
+        words.append(stack)
+    if environment.cluster.context != CONTEXT:
+        words.append("--twin")
+    return " ".join(words)
 
 
 def _labels(node: NodeModel) -> dict[str, str]:

@@ -18,9 +18,10 @@ app = typer.Typer(
 @app.command()
 def start(environment: environments.Name = "twin") -> None:
     """Start the control plane with the nodes that an environment's document describes. Does nothing when it runs."""
-    from . import local, rendering
+    from . import rendering
+    from .upping import place_of
 
-    local.ready(environment, rendering.load(environment))
+    place_of(environment, rendering.load(environment), twin=True)
 
 
 @app.command()

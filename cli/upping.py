@@ -77,7 +77,7 @@ def up(
         place.run("up", "--policy-pack", POLICIES, "--yes", "--skip-preview")
     else:
         place.run("up", "--policy-pack", POLICIES, *(["--yes"] if yes else []))
-    summary.show(loaded, place.engine.settings, of_twin=place.of_twin)
+    summary.show(environment, loaded, place.engine.settings, of_twin=place.of_twin)
 
 
 def _look_ahead(engine: Engine, stack: str, environment: Environment) -> None:
