@@ -301,6 +301,7 @@ class Release:
         oldest: Oldest version that has what this project relies on; None where nothing newer is needed.
         needs: What that is, and where it was read.
         source: Where version and repository were read.
+        by_kubernetes: Exact versions by minor of Kubernetes, such as "1.35", where each is made for one minor.
     """
 
     name: str
@@ -316,6 +317,24 @@ class Release:
     oldest: str | None = None
     needs: str = ""
     source: str = ""
+    by_kubernetes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Addon:
+    """An add-on of Amazon EKS.
+
+    Attributes:
+        name: The name in EKS and in documents, such as `vpc-cni`.
+        versions: Exact version by minor of Kubernetes, such as "1.35".
+        source: Where these facts were read.
+        account: The service account, in kube-system, whose pods need permissions in AWS; None where none do.
+    """
+
+    name: str
+    versions: Mapping[str, str]
+    source: str
+    account: str | None = None
 
 
 def _entries(file: str) -> dict[str, dict[str, Any]]:
@@ -396,3 +415,9 @@ def images() -> Mapping[str, Image]:
 def releases() -> Mapping[str, Release]:
     """All upstream products by name."""
     return _read("releases.yaml", Release)
+
+
+@cache
+def addons() -> Mapping[str, Addon]:
+    """All add-ons of EKS that clusters get, by name, in the order in which they are made."""
+    return _read("addons.yaml", Addon)

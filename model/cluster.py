@@ -54,13 +54,21 @@ def references(env: "Environment") -> Iterator[Problem]:
     """Products that are not made for this Kubernetes."""
     minor = int(env.cluster.kubernetes.removeprefix("1."))
     for name in releases.catalogued():
-        if name in operators.PRODUCTS and name not in operators.products(env):
+        if not _runs(env, name):
             continue
         newest = releases.newest_kubernetes(env, name)
         if newest is not None and minor > newest:
             message = f"{name} {releases.version(env, name)} is made for Kubernetes up to 1.{newest}"
             value = env.cluster.kubernetes
             yield Problem(("cluster", "kubernetes"), value, message, f"at most 1.{newest}", severity="warning")
+
+
+def _runs(env: "Environment", product: str) -> bool:
+    """Whether an environment runs a product that not all run."""
+    if product in operators.PRODUCTS:
+        return product in operators.products(env)
+    makers = {"karpenter": aws.karpenter, "cluster-autoscaler": aws.autoscaled}
+    return product not in makers or (aws.here(env) and bool(makers[product](env)))
 
 
 def _name(env: "Environment") -> Iterator[Problem]:

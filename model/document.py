@@ -26,7 +26,7 @@ from . import (
     topology,
     workload,
 )
-from .aws import blocks, cluster_rules, pool_rules
+from .aws import addons, blocks, cluster_rules, pool_rules, registry
 from .environment import Environment
 from .monitoring import counters, effects, exporter, thresholds
 from .problems import DocumentError, Problem, answered, lost, nearest
@@ -42,6 +42,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
     (
         cluster.values,
         cluster_rules.values,
+        addons.values,
         pools.values,
         pool_rules.values,
         images.values,
@@ -60,6 +61,8 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
     (
         cluster.references,
         cluster_rules.references,
+        addons.references,
+        registry.references,
         pools.references,
         pool_rules.references,
         images.references,

@@ -82,7 +82,10 @@ def catalogued() -> Mapping[str, catalog.Release]:
 def version(env: "Environment", product: str) -> str:
     """The exact version of a product in an environment."""
     override = env.releases.get(product)
-    return override.version if override is not None and override.version else catalogued()[product].version
+    if override is not None and override.version:
+        return override.version
+    known = catalogued()[product]
+    return known.by_kubernetes.get(env.cluster.kubernetes, known.version)
 
 
 def source(env: "Environment", product: str) -> str:

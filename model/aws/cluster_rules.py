@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from model.problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest
 
 from . import here, subnets
+from .registry import UPSTREAMS
 from .shape import Access, Network, said
 
 if TYPE_CHECKING:
@@ -20,11 +21,6 @@ _VPC = re.compile(r"vpc-([0-9a-f]{8}|[0-9a-f]{17})")
 _SUBNET = re.compile(r"subnet-([0-9a-f]{8}|[0-9a-f]{17})")
 _PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[\w+=,.@/-]{1,576}")
 _SECRET = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[\w+=.@/-]+")
-_OPEN_REGISTRIES = ("public.ecr.aws", "quay.io", "registry.k8s.io")
-_CLOSED_REGISTRIES = ("docker.io", "ghcr.io")
-_REGISTRIES = (*_OPEN_REGISTRIES, *_CLOSED_REGISTRIES)
-"""What ECR caches of what clusters run
-(https://docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache-creating-rule.html)."""
 _ONLY_AWS = ("zones", "network", "publicAccessCidrs", "access", "addons", "registry")
 
 
@@ -164,12 +160,12 @@ def _registry(env: "Environment") -> Iterator[Problem]:
         if lost(name):
             continue
         place = (*at, "cache", index)
-        if name not in _REGISTRIES:
+        if name not in UPSTREAMS:
             message = "ECR keeps no cache of it"
-            yield Problem(place, name, message, ", ".join(_REGISTRIES), nearest(name, _REGISTRIES))
+            yield Problem(place, name, message, ", ".join(UPSTREAMS), nearest(name, UPSTREAMS))
         elif name in cached[:index]:
             yield Problem(place, name, "is there twice", "each once")
-        elif name in _CLOSED_REGISTRIES and name not in known(registry.credentials):
+        elif not UPSTREAMS[name].open and name not in known(registry.credentials):
             message = "is cached with credentials only"
             fix = f"credentials: {{{name}: arn:aws:secretsmanager:…:secret:ecr-pullthroughcache/…}}"
             yield Problem(place, name, message, fix=fix)

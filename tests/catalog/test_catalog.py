@@ -16,6 +16,7 @@ EVERYTHING = {
     **reader.releases(),
     **reader.nics(),
     **reader.fabrics(),
+    **reader.addons(),
 }
 
 
@@ -91,6 +92,25 @@ def test_an_oldest_release_is_exact_and_says_why(release: reader.Release):
     assert len(oldest) == 3
     assert oldest <= version
     assert re.search(r"https://[^\s)]+", release.needs)
+
+
+def test_what_is_made_for_one_minor_of_kubernetes_has_its_version():
+    minors = {minor for addon in reader.addons().values() for minor in addon.versions}
+    for release in reader.releases().values():
+        for minor, version in release.by_kubernetes.items():
+            assert version.startswith(f"{minor}.")
+            assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", version)
+        assert not release.by_kubernetes or set(release.by_kubernetes) == minors
+        assert not release.by_kubernetes or release.version in release.by_kubernetes.values()
+
+
+@pytest.mark.parametrize("addon", reader.addons().values(), ids=lambda addon: addon.name)
+def test_add_ons_of_eks_are_exact_for_each_minor(addon: reader.Addon):
+    assert set(addon.versions) == {"1.33", "1.34", "1.35", "1.36"}
+    for minor, version in addon.versions.items():
+        assert re.fullmatch(r"v[0-9]+\.[0-9]+\.[0-9]+-eksbuild\.[0-9]+", version)
+        if addon.name == "kube-proxy":
+            assert version.startswith(f"v{minor}."), "it must not be newer than the API server"
 
 
 def test_the_catalogue_cannot_be_changed():

@@ -153,6 +153,8 @@ class Source(GoModule):
     name: str
     path: str
     include: tuple[str, ...] = ()
+    folders: dict[str, str] = Field(default_factory=dict)
+    stamp: dict[str, str] = Field(default_factory=dict)
     purpose: str
 
     @property

@@ -6,6 +6,8 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+import yaml
+
 from twin.tools.cache import Entry, cache_root, commit, find, hash_file, locked, staging
 from twin.tools.errors import ToolError, storage_errors
 from twin.tools.golang import find_go, module_folder
@@ -23,7 +25,9 @@ def source_folder(source: Source) -> Path:
 
 def recipe(source: Source) -> str:
     """Digest of what a source's files are."""
-    pin = source.model_dump(include={"module", "version", "sum", "path", "include"}, mode="json")
+    counted = {"module", "version", "sum", "path", "include"}
+    counted |= {name for name in ("folders", "stamp") if getattr(source, name)}
+    pin = source.model_dump(include=counted, mode="json")
     return hashlib.sha256(json.dumps(pin, sort_keys=True).encode()).hexdigest()
 
 
@@ -77,13 +81,19 @@ def _get(source: Source, folder: Path) -> None:
             "install Go (https://go.dev/dl/ or your system's package) and have it on PATH",
         )
     with staging(f"source-{source.key}") as scratch:
-        origin = module_folder(go, source, scratch) / source.path
-        if not origin.is_dir():
-            raise ToolError(f"{source.module}@{source.version} has no {source.path}", "correct it in twin/tools.yaml")
+        module = module_folder(go, source, scratch)
+        for path in (source.path, *source.folders.values()):
+            if not (module / path).is_dir():
+                raise ToolError(f"{source.module}@{source.version} has no {path}", "correct it in twin/tools.yaml")
         staged = scratch / "entry"
         with storage_errors(folder):
             staged.mkdir()
-            _copy(source, origin, staged / _FILES)
+            _copy(source, module / source.path, staged / _FILES)
+            for name, path in source.folders.items():
+                copy_readable(module / path, staged / _FILES / name)
+            if source.stamp:
+                chart = staged / _FILES / "Chart.yaml"
+                chart.write_text(yaml.safe_dump(yaml.safe_load(chart.read_text()) | source.stamp))
             commit(staged, folder, "module", recipe(source))
 
 

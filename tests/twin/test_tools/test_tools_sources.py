@@ -62,8 +62,27 @@ def test_a_part_may_be_named(tmp_path: Path, served_module: str) -> None:
     assert tree(ensure_sources(pins=less)["chart"]) == {"crd/one.yaml": "one\n", "crd/two.yaml": "two\n"}
 
 
+def test_a_folder_that_stands_elsewhere_may_be_added(tmp_path: Path, served_module: str) -> None:
+    both = write(tmp_path, served_module, include=["Chart.yaml"], folders={"crds": "chart/crd"})
+    assert tree(ensure_sources(pins=both)["chart"]) == {
+        "Chart.yaml": "name: extra\n",
+        "crds/one.yaml": "one\n",
+        "crds/two.yaml": "two\n",
+    }
+
+
+def test_a_chart_gets_the_version_that_its_release_has(tmp_path: Path, served_module: str) -> None:
+    stamped = write(tmp_path, served_module, stamp={"version": "1.2.3"})
+    chart = yaml.safe_load((ensure_sources(pins=stamped)["chart"] / "Chart.yaml").read_text())
+    assert chart == {"name": "extra", "version": "1.2.3"}
+
+
 def test_what_the_module_does_not_have_is_named(tmp_path: Path, served_module: str) -> None:
-    for more, name in (({"path": "nowhere"}, "nowhere"), ({"include": ["absent"]}, "chart/absent")):
+    for more, name in (
+        ({"path": "nowhere"}, "nowhere"),
+        ({"include": ["absent"]}, "chart/absent"),
+        ({"folders": {"crds": "elsewhere"}}, "elsewhere"),
+    ):
         with pytest.raises(ToolError, match=f"has no {name}"):
             ensure_sources(pins=write(tmp_path, served_module, **more))
 
