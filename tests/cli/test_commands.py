@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+# A fork has environments of its own.
+ENVIRONMENTS = sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml"))
+ALLOWED = f"allowed: {', '.join(ENVIRONMENTS)}"
 
 
 def gangline(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
@@ -29,9 +32,7 @@ def test_check_says_what_the_document_holds() -> None:
 def test_an_unknown_environment_is_refused_with_the_nearest(command: str) -> None:
     done = gangline(command, "twni")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == (
-        "environment twni: there is no stacks/Pulumi.twni.yaml\n  allowed: sharing, twin        fix: twin\n"
-    )
+    assert done.stderr == (f"environment twni: there is no stacks/Pulumi.twni.yaml\n  {ALLOWED}        fix: twin\n")
 
 
 @pytest.mark.parametrize("arguments", [("chekc",), ("up", "--nope"), ("check", "twin", "extra"), ("twin", "begin")])
@@ -60,12 +61,12 @@ def test_every_command_explains_itself() -> None:
 @pytest.mark.parametrize(
     ("written", "answer"),
     [
-        ("stacks/Pulumi.twin.yaml", "this is no name of an environment\n  allowed: sharing, twin        fix: twin\n"),
-        ("TWIN", "there is no stacks/Pulumi.TWIN.yaml\n  allowed: sharing, twin        fix: twin\n"),
-        ("../twin2", "this is no name of an environment\n  allowed: sharing, twin        fix: twin\n"),
-        (".", "this is no name of an environment\n  allowed: sharing, twin\n"),
-        ("..", "this is no name of an environment\n  allowed: sharing, twin\n"),
-        ("", "this is no name of an environment\n  allowed: sharing, twin\n"),
+        ("stacks/Pulumi.twin.yaml", f"this is no name of an environment\n  {ALLOWED}        fix: twin\n"),
+        ("TWIN", f"there is no stacks/Pulumi.TWIN.yaml\n  {ALLOWED}        fix: twin\n"),
+        ("../twin2", f"this is no name of an environment\n  {ALLOWED}        fix: twin\n"),
+        (".", f"this is no name of an environment\n  {ALLOWED}\n"),
+        ("..", f"this is no name of an environment\n  {ALLOWED}\n"),
+        ("", f"this is no name of an environment\n  {ALLOWED}\n"),
     ],
 )
 def test_what_is_no_environment_is_told_what_is(written: str, answer: str) -> None:

@@ -258,6 +258,8 @@ def test_another_plan_rolls_the_same_agents(rehearsed: Rehearse) -> None:
 
 
 def test_node_agents_have_the_least_privilege(shipped: tuple[str, Environment], rehearsal: Rehearsal) -> None:
+    pools = shipped[1].pools.items()
+    cutting = {f"platform-device-plugin-{name}" for name, pool in pools if pool.plan and pool.plan.mig}
     for daemon_set in rehearsal.of_kind("DaemonSet"):
         spec = daemon_set.inputs["spec"]["template"]["spec"]
         assert spec["priorityClassName"] == "system-node-critical"
@@ -273,8 +275,7 @@ def test_node_agents_have_the_least_privilege(shipped: tuple[str, Environment], 
                 continue
             assert "privileged" not in context
             assert context.get("readOnlyRootFilesystem", False) is not agent.startswith("dcgm-exporter")
-            # The pool whose GPUs are cut, in the environment `sharing`.
-            allowed = added if daemon_set.name.endswith("-small") or agent != "nvidia-device-plugin" else []
+            allowed = added if agent != "nvidia-device-plugin" or daemon_set.name in cutting else []
             assert context["capabilities"] == {"drop": ["ALL"]} | ({"add": allowed} if allowed else {})
             # Kubernetes counts SYS_ADMIN as escalation.
             assert (context.get("allowPrivilegeEscalation") is False) == ("SYS_ADMIN" not in allowed)
