@@ -54,6 +54,10 @@ SIMULATED = {
         "kube-state-metrics/kube-state-metrics",
         "grafana/grafana",
     ),
+    "nodes of AWS": (
+        "karpenter/controller",
+        "autoscaling/cluster-autoscaler",
+    ),
     "small tools": (
         "pause",
         "busybox",

@@ -109,7 +109,7 @@ class Autoscaler(Component):
         affinity, tolerations = beside_gpus(environment)
         labels = {"app.kubernetes.io/name": APP}
         Deployment(
-            name,
+            f"{name}-deployment",
             metadata=ObjectMetaArgs(name=APP, namespace=NAMESPACE, labels=labels),
             spec=DeploymentSpecArgs(
                 replicas=1,
