@@ -380,7 +380,8 @@ def _count(count: int | Size) -> object:
 
 def _domains_known(it: Subject[RayCluster]) -> Iterator[Problem]:
     within, pool = it.value.within, it.value.pool
-    if within is None or topology.largest_domain(it.env, pool, within.level) is not None:
+    # On AWS nobody can say beforehand: the scheduler sees it once the nodes are there.
+    if within is None or it.env.topology.source or topology.largest_domain(it.env, pool, within.level) is not None:
         return
     message = f"how many domains of it pool {pool} fills is not said, so whether the gang fits is unknown"
     fix = f"pools.{pool}.domains: {{{within.level}: …}}"

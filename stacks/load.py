@@ -1,5 +1,6 @@
 """The environment of the stack that is being deployed."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pulumi
@@ -29,7 +30,7 @@ def environment() -> Environment:
         )
     positions = document.read(file).positions if file.is_file() else None
     place = f"stacks/{file.name}"
-    verdict = document.judge(value, positions)
+    verdict = document.judge(value, positions, now=datetime.now(UTC))
     for warning in verdict.warnings:
         pulumi.log.warn(problems.render([warning], place, positions))
     try:

@@ -3,6 +3,7 @@
 import pulumi
 
 from components.crds.definitions import CustomResourceDefinitions
+from components.kubernetes.client import Reach
 from components.monitoring.dashboards import Dashboards
 from components.monitoring.definitions import PRODUCT, unclaimed
 from components.monitoring.exporter import DcgmExporter
@@ -19,6 +20,7 @@ def monitoring(
     name: str,
     environment: Environment,
     sources: Sources,
+    reach: Reach,
     opts: pulumi.ResourceOptions,
     adopting: pulumi.ResourceOptions,
 ) -> None:
@@ -28,6 +30,7 @@ def monitoring(
         name: What their names begin with.
         environment: The document.
         sources: Where upstream releases are found.
+        reach: How the cluster is asked.
         opts: Their options: parent, provider, and the namespace that must be there.
         adopting: Options of definitions, whose provider takes over what an earlier stack left.
     """
@@ -49,10 +52,10 @@ def monitoring(
                 f"{name}-monitoring-definitions",
                 upstream=upstream(environment, PRODUCT),
                 sources=sources,
-                hooks=unclaimed(name, environment),
+                hooks=unclaimed(name, reach),
                 opts=adopting,
             )
         )
     after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=kinds))
-    ServiceMonitors(f"{name}-service-monitors", environment=environment, prometheus=prometheus, opts=after)
-    Rules(f"{name}-rules", environment=environment, prometheus=prometheus, opts=after)
+    ServiceMonitors(f"{name}-service-monitors", environment=environment, prometheus=prometheus, reach=reach, opts=after)
+    Rules(f"{name}-rules", environment=environment, prometheus=prometheus, reach=reach, opts=after)

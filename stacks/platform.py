@@ -9,6 +9,7 @@ from components.devices.gpu_operator import GpuOperator
 from components.devices.node_features import NodeFeatures
 from components.fabric.device_plugins import FabricDevicePlugins
 from components.fabric.network_operator import NetworkOperator
+from components.kubernetes.client import Reach
 from components.kubernetes.provider import provider
 from components.namespaces import namespace
 from components.ray.cluster import RayCluster
@@ -18,12 +19,14 @@ from components.scheduling.queues import Queues
 from components.scheduling.volcano import Volcano
 from components.sources import SourceError, Sources
 from components.tenants.tenant import Tenant
-from model import bottlerocket, features, operators, rdma
+from model import aws, bottlerocket, features, operators, rdma
+from model.aws import blocks
 from model.environment import Environment
 from model.namespaces import AGENTS
 from model.releases import upstream
 from model.tenants import by_namespace
 from stacks import sharing
+from stacks.aws import Foundation
 from stacks.monitoring import monitoring
 
 
@@ -36,6 +39,9 @@ class Platform(Component):
     Order: definitions, Volcano, queues, Ray operator, namespaces, Ray clusters; `destroy` goes the other way.
     Namespaces come after the operators so that they go before them: whatever people made in a namespace still finds
     the operator that clears its finalizers.
+
+    Attributes:
+        kubeconfig: How a cluster is reached that is made here; secret. None for one that was there.
     """
 
     def __init__(
@@ -47,10 +53,19 @@ class Platform(Component):
         self._environment = environment
         self._sources = sources
         inside = pulumi.ResourceOptions(parent=self)
-        self._kubernetes = provider(f"{name}-kubernetes", environment.cluster, opts=inside)
+        cluster = environment.cluster
+        below = Foundation(name, environment, self) if aws.here(environment) else None
+        kubeconfig = below.kubeconfig if below else None
+        self.kubeconfig = kubeconfig
+        self._reach = Reach(cluster, kubeconfig)
+        self._kubernetes = provider(f"{name}-kubernetes", cluster, kubeconfig=kubeconfig, opts=inside)
         # What a destroy leaves behind on purpose, the next `up` owns again.
-        self._adopting = provider(f"{name}-adopting", environment.cluster, adopt=True, opts=inside)
-        self._devices()
+        self._adopting = provider(f"{name}-adopting", cluster, kubeconfig=kubeconfig, adopt=True, opts=inside)
+        own = self._agents_namespace() if below or self._has_agents() else None
+        # Whatever runs in the cluster needs nodes, and goes before them.
+        self._nodes = below.nodes(own) if below and own else []
+        if own and self._has_agents():
+            self._devices(own)
         scheduling = self._scheduling()
         operator = self._ray_operator(scheduling)
         tenants = self._tenants([*scheduling, operator])
@@ -58,7 +73,7 @@ class Platform(Component):
         self.register_outputs({})
 
     def _child(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions(parent=self, providers=[self._kubernetes], depends_on=list(depends_on))
+        return pulumi.ResourceOptions(parent=self, providers=[self._kubernetes], depends_on=[*self._nodes, *depends_on])
 
     def _definitions(self, product: str, name: str, *depends_on: pulumi.Resource) -> CustomResourceDefinitions:
         return CustomResourceDefinitions(
@@ -68,11 +83,14 @@ class Platform(Component):
             opts=pulumi.ResourceOptions(parent=self, providers=[self._adopting], depends_on=list(depends_on)),
         )
 
-    def _devices(self) -> None:
-        if not features.pools(self._environment) and not rdma.plans(self._environment):
-            return
+    def _has_agents(self) -> bool:
+        return bool(features.pools(self._environment) or rdma.plans(self._environment))
+
+    def _agents_namespace(self) -> Namespace:
         in_cluster = pulumi.ResourceOptions(parent=self, provider=self._kubernetes)
-        own = namespace(f"{self._name}-agents-namespace", AGENTS, "privileged", in_cluster)
+        return namespace(f"{self._name}-agents-namespace", AGENTS, "privileged", in_cluster)
+
+    def _devices(self, own: Namespace) -> None:
         if rdma.plans(self._environment):
             FabricDevicePlugins(f"{self._name}-fabric", environment=self._environment, opts=self._child(own))
         if features.pools(self._environment):
@@ -93,7 +111,7 @@ class Platform(Component):
         if "network-operator" in operators.products(self._environment):
             self._network_operator(discovery)
         adopting = pulumi.ResourceOptions(parent=self, providers=[self._adopting])
-        monitoring(self._name, self._environment, self._sources, self._child(own), adopting)
+        monitoring(self._name, self._environment, self._sources, self._reach, self._child(own), adopting)
 
     def _gpu_operator(self, discovery: NodeFeatures) -> None:
         # It looks for the labels of node feature discovery: without them it deploys nothing anywhere.
@@ -123,6 +141,7 @@ class Platform(Component):
             environment=self._environment,
             upstream=upstream(self._environment, "volcano"),
             sources=self._sources,
+            reach=self._reach,
             opts=self._child(definitions),
         )
         made: list[pulumi.Resource] = [
@@ -164,6 +183,7 @@ class Platform(Component):
                 f"{self._name}-ray-{cluster}",
                 environment=self._environment,
                 cluster=cluster,
+                reach=self._reach,
                 opts=self._child(*after, tenants[owner[declared.namespace]]),
             )
 
@@ -175,6 +195,9 @@ def deploy(environment: Environment, sources: Sources | None = None) -> Platform
     except SourceError as error:
         raise pulumi.RunError(str(error)) from None
     pulumi.export("cluster", {"name": environment.cluster.name, "context": environment.cluster.context})
+    if aws.here(environment):
+        pulumi.export("kubeconfig", platform.kubeconfig)
+        pulumi.export("drains", blocks.drains(environment))
     # What no object of the cluster can say: it stands in the nodes' own user data.
     settings = {name: bottlerocket.settings(environment, name) for name in environment.pools}
     pulumi.export("nodeSettings", {name: text for name, text in settings.items() if text})

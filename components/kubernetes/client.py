@@ -4,17 +4,38 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from model.environment import Environment
+import pulumi
+import yaml
+
+from model.cluster import Cluster
 
 if TYPE_CHECKING:
     from lightkube import Client
 
 
-@contextmanager
-def connected(environment: Environment) -> "Iterator[Client]":
-    """Give a client of the cluster that the document names, wherever the kubeconfig happens to point."""
-    # Only a real run needs it, and a rehearsal should not pay for its import.
-    from lightkube import Client, KubeConfig
+class Reach:
+    """How the cluster of a document is reached, wherever the kubeconfig of the caller happens to point."""
 
-    with Client(config=KubeConfig.from_env().get(environment.cluster.context)) as client:
-        yield client
+    def __init__(self, cluster: Cluster, kubeconfig: pulumi.Output[str] | None = None) -> None:
+        """Args: cluster: as declared; kubeconfig: the way to one that the same run makes; None for its context."""
+        self._context = cluster.context
+        self._kubeconfig: str | None = None
+        if kubeconfig is not None:
+            # A hook runs long after the provider of its resource knows the value.
+            kubeconfig.apply(self._remember)
+
+    def _remember(self, kubeconfig: str) -> None:
+        self._kubeconfig = kubeconfig
+
+    @contextmanager
+    def connected(self) -> "Iterator[Client]":
+        """Give a client of the cluster."""
+        # Only a real run needs it, and a rehearsal should not pay for its import.
+        from lightkube import Client, KubeConfig
+
+        if self._kubeconfig is None:
+            config = KubeConfig.from_env()
+        else:
+            config = KubeConfig.from_dict(yaml.safe_load(self._kubeconfig))
+        with Client(config=config.get(self._context)) as client:
+            yield client

@@ -7,7 +7,12 @@ from model.cluster import Cluster
 
 
 def provider(
-    name: str, cluster: Cluster, *, adopt: bool = False, opts: pulumi.ResourceOptions | None = None
+    name: str,
+    cluster: Cluster,
+    *,
+    kubeconfig: pulumi.Output[str] | None = None,
+    adopt: bool = False,
+    opts: pulumi.ResourceOptions | None = None,
 ) -> kubernetes.Provider:
     """Make the provider of a cluster.
 
@@ -17,6 +22,7 @@ def provider(
     Args:
         name: Logical name.
         cluster: The cluster; its `context` is looked up in the kubeconfig of whoever runs the program.
+        kubeconfig: How a cluster is reached that the same run makes; None for one that is there already.
         adopt: Whether objects that exist already are taken over, which is right only for what a `destroy` leaves
             behind on purpose and the next `up` must own again. Everywhere else it would let a rename destroy a live
             object: the new name would take it over, the old name delete it.
@@ -29,7 +35,7 @@ def provider(
         context=cluster.context,
         # Empty, not left out: the SDK would write the caller's KUBECONFIG path into the state. The provider looks
         # it up by itself.
-        kubeconfig="",
+        kubeconfig="" if kubeconfig is None else kubeconfig,
         # Definitions such as KubeRay's are too large for the annotation of client-side apply.
         enable_server_side_apply=True,
         upsert_existing_objects=True if adopt else None,

@@ -5,6 +5,7 @@ from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
+from components.kubernetes.client import Reach
 from components.monitoring.definitions import known_kinds
 from model.environment import Environment
 from model.monitoring import exporter
@@ -39,6 +40,7 @@ class ServiceMonitors(Component):
         *,
         environment: Environment,
         prometheus: Prometheus,
+        reach: Reach,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {}, opts)
@@ -66,6 +68,6 @@ class ServiceMonitors(Component):
                         }
                     ],
                 },
-                opts=pulumi.ResourceOptions(parent=self, hooks=known_kinds(name, environment)),
+                opts=pulumi.ResourceOptions(parent=self, hooks=known_kinds(name, environment, reach)),
             )
         self.register_outputs({})

@@ -5,6 +5,7 @@ from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
+from components.kubernetes.client import Reach
 from components.monitoring.definitions import known_kinds
 from model.environment import Environment
 from model.monitoring import rules
@@ -24,6 +25,7 @@ class Rules(Component):
         *,
         environment: Environment,
         prometheus: Prometheus,
+        reach: Reach,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {}, opts)
@@ -33,6 +35,6 @@ class Rules(Component):
             kind="PrometheusRule",
             metadata=ObjectMetaArgs(name=NAME, namespace=AGENTS, labels=prometheus.labels or None),
             spec={"groups": rules.groups(environment)},
-            opts=pulumi.ResourceOptions(parent=self, hooks=known_kinds(name, environment)),
+            opts=pulumi.ResourceOptions(parent=self, hooks=known_kinds(name, environment, reach)),
         )
         self.register_outputs({})

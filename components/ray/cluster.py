@@ -19,6 +19,7 @@ from pulumi_kubernetes.core.v1 import (
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
+from components.kubernetes.client import Reach
 from components.placement import tolerations
 from components.scheduling.known_topology import known_topology
 from model import nodes, ray, topology, workload
@@ -52,7 +53,13 @@ class RayCluster(Component):
     """Name of the gang's PodGroup."""
 
     def __init__(
-        self, name: str, *, environment: Environment, cluster: str, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        *,
+        environment: Environment,
+        cluster: str,
+        reach: Reach,
+        opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {"cluster": cluster}, opts)
         declared = environment.ray.clusters[cluster]
@@ -70,7 +77,7 @@ class RayCluster(Component):
             spec=_spec(environment, declared),
             opts=pulumi.ResourceOptions(
                 parent=self,
-                hooks=_hooks(name, environment, declared),
+                hooks=_hooks(name, environment, reach, declared),
                 replace_on_changes=["metadata.labels"],
                 # The name is given, so the new cluster cannot stand beside the old one.
                 delete_before_replace=True,
@@ -81,11 +88,11 @@ class RayCluster(Component):
         self.register_outputs({"pod_group": self.pod_group})
 
 
-def _hooks(name: str, environment: Environment, cluster: Declared) -> pulumi.ResourceHookBinding | None:
+def _hooks(name: str, environment: Environment, reach: Reach, cluster: Declared) -> pulumi.ResourceHookBinding | None:
     if cluster.within is None:
         return None
     return pulumi.ResourceHookBinding(
-        before_create=[known_topology(name, environment, _level(environment, cluster.within))]
+        before_create=[known_topology(name, environment, reach, _level(environment, cluster.within))]
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 from tenacity import RetryError, Retrying, retry_if_result, stop_after_delay, wait_fixed
 
-from components.kubernetes.client import connected
+from components.kubernetes.client import Reach
 from model.environment import Environment
 from model.topology import Level, levels
 
@@ -27,26 +27,26 @@ SOURCE = ("volcano.sh/network-topology-source", "label")
 """The label of what the controller made from node labels, and it alone."""
 
 
-def settled_topology(name: str, environment: Environment) -> pulumi.ResourceHook:
+def settled_topology(name: str, environment: Environment, reach: Reach) -> pulumi.ResourceHook:
     """Give a hook that ends when there is exactly one HyperNode for each domain that nodes name in their labels."""
-    return pulumi.ResourceHook(f"{name}-settled-topology", lambda _: wait_until_settled(environment))
+    return pulumi.ResourceHook(f"{name}-settled-topology", lambda _: wait_until_settled(environment, reach))
 
 
-def known_topology(name: str, environment: Environment, level: Level) -> pulumi.ResourceHook:
+def known_topology(name: str, environment: Environment, reach: Reach, level: Level) -> pulumi.ResourceHook:
     """Give a hook that holds a gang back until the scheduler knows the level that bounds it."""
-    return pulumi.ResourceHook(f"{name}-known-topology", lambda _: wait_until_known(name, environment, level))
+    return pulumi.ResourceHook(f"{name}-known-topology", lambda _: wait_until_known(name, environment, reach, level))
 
 
-def wait_until_settled(environment: Environment) -> None:
+def wait_until_settled(environment: Environment, reach: Reach) -> None:
     """Return when each domain has one HyperNode; surplus ones are deleted.
 
     Raises:
         RuntimeError: It did not come to that within `SECONDS`.
     """
-    _wait(environment, lambda client: _complaint(client, environment))
+    _wait(reach, lambda client: _complaint(client, environment))
 
 
-def wait_until_known(name: str, environment: Environment, level: Level) -> None:
+def wait_until_known(name: str, environment: Environment, reach: Reach, level: Level) -> None:
     """Return when the topology is settled and has the level that bounds a gang.
 
     Raises:
@@ -61,11 +61,11 @@ def wait_until_known(name: str, environment: Environment, level: Level) -> None:
             f"and would place it anywhere; fix: label the nodes: {level.label}"
         )
 
-    _wait(environment, complaint)
+    _wait(reach, complaint)
 
 
-def _wait(environment: Environment, complaint: "Callable[[Client], str | None]") -> None:
-    with connected(environment) as client:
+def _wait(reach: Reach, complaint: "Callable[[Client], str | None]") -> None:
+    with reach.connected() as client:
         waiting = Retrying(retry=retry_if_result(bool), stop=stop_after_delay(SECONDS), wait=wait_fixed(1))
         try:
             waiting(complaint, client)

@@ -7,6 +7,7 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaPatchArgs
 
 from components.charts import installed
 from components.component import Component
+from components.kubernetes.client import Reach
 from components.namespaces import namespace
 from components.placement import beside_gpus
 from components.scheduling.known_topology import settled_topology
@@ -51,6 +52,7 @@ class Volcano(Component):
         environment: Environment,
         upstream: Upstream,
         sources: Sources,
+        reach: Reach,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, {"version": upstream.version}, opts)
@@ -73,15 +75,15 @@ class Volcano(Component):
                 name=_QUEUE_WEBHOOK,
                 annotations={"pulumi.com/waitFor": "jsonpath={.webhooks[0].clientConfig.caBundle}"},
             ),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[release], hooks=_hooks(name, environment)),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[release], hooks=_hooks(name, environment, reach)),
         )
         self.register_outputs({"namespace": self.namespace})
 
 
-def _hooks(name: str, environment: Environment) -> pulumi.ResourceHookBinding | None:
+def _hooks(name: str, environment: Environment, reach: Reach) -> pulumi.ResourceHookBinding | None:
     if not environment.topology.node_labels:
         return None
-    settled = settled_topology(name, environment)
+    settled = settled_topology(name, environment, reach)
     return pulumi.ResourceHookBinding(after_create=[settled], after_update=[settled])
 
 

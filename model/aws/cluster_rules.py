@@ -21,6 +21,10 @@ _VPC = re.compile(r"vpc-([0-9a-f]{8}|[0-9a-f]{17})")
 _SUBNET = re.compile(r"subnet-([0-9a-f]{8}|[0-9a-f]{17})")
 _PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[\w+=,.@/-]{1,576}")
 _SECRET = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[\w+=.@/-]+")
+_PRIVATE = tuple(
+    ipaddress.IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+)
+"""RFC 1918 and RFC 6598: what a VPC may have."""
 _ONLY_AWS = ("zones", "network", "publicAccessCidrs", "access", "addons", "registry")
 
 
@@ -111,8 +115,12 @@ def _made(at: Path, network: Network) -> Iterator[Problem]:
     if not 16 <= found.prefixlen <= 20:
         size = "larger than AWS allows" if found.prefixlen < 16 else "too small to be divided among zones"
         yield Problem(place, cidr, f"is {size}", "/16 to /20", f"{found.network_address}/16")
-    elif not found.is_private and not found.subnet_of(ipaddress.IPv4Network("100.64.0.0/10")):
+    elif not _private(found):
         yield Problem(place, cidr, "are public addresses of others", f"private ones, such as {subnets.CIDR}")
+
+
+def _private(network: ipaddress.IPv4Network) -> bool:
+    return any(network.subnet_of(private) for private in _PRIVATE)
 
 
 def _public(env: "Environment") -> Iterator[Problem]:
@@ -128,7 +136,7 @@ def _public(env: "Environment") -> Iterator[Problem]:
         if found.prefixlen == 0:
             message = "opens the cluster's API to the whole internet"
             yield Problem(at, cidr, message, "networks of yours, such as 203.0.113.0/24", "leave it out")
-        elif found.is_private:
+        elif _private(found):
             message = "is private: it says nothing of who comes over the internet"
             yield Problem(at, cidr, message, "public addresses, such as 203.0.113.0/24", "leave it out")
 

@@ -140,8 +140,8 @@ def root_volume(pool: Pool) -> int:
 def autoscaler_tags(env: "Environment", pool_name: str) -> dict[str, str]:
     """Tags of the group by which the Cluster Autoscaler knows its nodes while it has none.
 
-    Source: https://github.com/kubernetes/autoscaler, cluster-autoscaler/cloudprovider/aws/README.md (scale from zero): a
-    taint is written `value:effect`.
+    Source: https://github.com/kubernetes/autoscaler, cluster-autoscaler/cloudprovider/aws/README.md (scale from zero):
+    a taint is written `value:effect`.
     """
     pool = env.pools[pool_name]
     offered = {

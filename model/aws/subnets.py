@@ -77,7 +77,7 @@ def subnets(env: "Environment") -> tuple[Subnet, ...]:
             ("gpu", gpu),
         )
         for kind, cidr in places:
-            if kind != "gpu" or zone in gpu_zones(env):
+            if (kind != "gpu" or zone in gpu_zones(env)) and (kind != "public" or env.cluster.network.nat != "none"):
                 found.append(Subnet(f"{kind}-{zone}", kind, zone, cidr))
     return tuple(found)
 

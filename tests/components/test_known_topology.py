@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from components.kubernetes.client import Reach
 from components.scheduling import known_topology as module
 from model import topology
 from model.environment import Environment
@@ -59,10 +60,11 @@ WHOLE = [("a", 1, RACK, "r1"), ("b", 1, RACK, "r2"), ("c", 2, SPINE, "s1")]
 
 def gang(environment: Environment) -> None:
     (rack,) = [level for level in topology.levels(environment) if level.name == "rack"]
-    module.wait_until_known("platform-ray-tuning", environment, rack)
+    module.wait_until_known("platform-ray-tuning", environment, Reach(environment.cluster), rack)
 
 
-settle = module.wait_until_settled
+def settle(environment: Environment) -> None:
+    module.wait_until_settled(environment, Reach(environment.cluster))
 
 
 @pytest.mark.parametrize("hook", [gang, settle])

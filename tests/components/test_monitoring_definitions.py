@@ -8,6 +8,7 @@ import pytest
 
 from components.crds.definitions import MANAGER
 from components.crds.source import definitions
+from components.kubernetes.client import Reach
 from components.monitoring import definitions as module
 from components.sources import SourceError, Sources
 from model.environment import Environment
@@ -37,15 +38,15 @@ def cluster(serving: Callable[[Any], None]) -> dict[str, dict[str, str]]:
 
 
 def test_what_is_not_there_and_what_is_ours_may_be_made(cluster: dict[str, dict[str, str]], changed: Changed) -> None:
-    module.refuse_claimed(changed(lambda _: None))
+    module.refuse_claimed(Reach(changed(lambda _: None).cluster))
     cluster[NAMES[0]] = OURS
-    module.refuse_claimed(changed(lambda _: None))
+    module.refuse_claimed(Reach(changed(lambda _: None).cluster))
 
 
 def test_what_somebody_else_made_is_left_alone(cluster: dict[str, dict[str, str]], changed: Changed) -> None:
     cluster.update({NAMES[0]: OURS, NAMES[1]: THEIRS})
     with pytest.raises(RuntimeError) as refused:
-        module.refuse_claimed(changed(lambda _: None))
+        module.refuse_claimed(Reach(changed(lambda _: None).cluster))
     assert NAMES[1] in str(refused.value)
     assert "Prometheus Operator 0.93.1" in str(refused.value)
     assert str(refused.value).endswith("fix: environment.monitoring.prometheus.definitions: existing")
@@ -54,11 +55,11 @@ def test_what_somebody_else_made_is_left_alone(cluster: dict[str, dict[str, str]
 def test_what_is_expected_must_be_there(cluster: dict[str, dict[str, str]], changed: Changed) -> None:
     cluster[NAMES[0]] = THEIRS
     with pytest.raises(RuntimeError) as refused:
-        module.require(changed(lambda _: None))
+        module.require(Reach(changed(lambda _: None).cluster))
     assert f"does not have {NAMES[1]}" in str(refused.value)
     assert "environment.monitoring.prometheus.definitions: install" in str(refused.value)
     cluster[NAMES[1]] = THEIRS
-    module.require(changed(lambda _: None))
+    module.require(Reach(changed(lambda _: None).cluster))
 
 
 def prometheus(value: Any) -> Callable[[Any], None]:

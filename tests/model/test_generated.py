@@ -53,7 +53,7 @@ def test_documents_are_shipped():
         put("pools.train.taints.0.effect", "NoSchedul"),
         put("pools.serve.sharing", "mps"),
         put("pools.system.shape.memory", "64GB"),
-        put("cluster.provider", "aws"),
+        put("cluster.provider", "gcp"),
         put("releases.volcno", {}),
         put("topology.labels", "rack"),
         put("ray.clusters.tuning.head.replicas", 2),

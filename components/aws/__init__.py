@@ -1,0 +1,1 @@
+"""A cluster on AWS: its network, its control plane, and its nodes."""
