@@ -277,7 +277,7 @@ def _nobody(pool: Pool) -> str:
 def _roce(it: Subject[Pool]) -> Iterator[Problem]:
     """What RoCE needs beside the kind: interfaces in the pod's network, and a word which NICs are its own."""
     kind = fabric.of(it.value)
-    if known(kind.kind) != "roce":
+    if known(kind.kind) != "roce" or known(it.value.instance) is not None:
         return
     lacking: dict[str, str] = {}
     if fabric.mode(kind) != "host" and not known(kind.networks):

@@ -21,9 +21,18 @@ def here(env: "Environment") -> bool:
     return known(env.cluster.provider) == "aws"
 
 
+def zones(env: "Environment") -> tuple[str, ...]:
+    """The zones of the cluster.
+
+    Raises:
+        Unanswerable: One could not be read.
+    """
+    return tuple(known(zone) for zone in known(env.cluster.zones))
+
+
 def region(env: "Environment") -> str:
     """The region, which all zones of a cluster share: `us-east-2` of `us-east-2a`."""
-    return env.cluster.zones[0][:-1]
+    return zones(env)[0][:-1]
 
 
 def tags(env: "Environment", name: str) -> dict[str, str]:

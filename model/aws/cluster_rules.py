@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from model import aws
 from model.problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest
 
 from . import here, subnets
@@ -187,7 +188,7 @@ def _registry(env: "Environment") -> Iterator[Problem]:
 
 
 def _subnets(env: "Environment") -> Iterator[Problem]:
-    network, zones = env.cluster.network, env.cluster.zones
+    network, zones = env.cluster.network, aws.zones(env)
     if known(network.vpc) is None:
         return
     at = ("cluster", "network")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from catalog import reader as catalog
-from model import fabric, images
+from model import aws, fabric, images
 from model.counts import Size
 from model.pools import Pool
 from model.problems import ABSENT, NOTHING, Problem, Subject, Unanswerable, answered, each, known, lost, nearest
@@ -32,7 +32,7 @@ def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with each pool by itself."""
     if here(env):
         yield from each(
-            ("pools",), env.pools, env, _machine, _capacity, _release, _volume, _taints, _pods, _karpenter_size
+            ("pools",), env.pools, env, _machine, _image, _capacity, _release, _volume, _taints, _pods, _karpenter_size
         )
     else:
         yield from each(("pools",), env.pools, env, _elsewhere)
@@ -42,7 +42,7 @@ def references(env: "Environment") -> Iterator[Problem]:
     """Pools that cannot stand where, or be had as, the document says."""
     if not here(env):
         return
-    yield from each(("pools",), env.pools, env, _zone, _one_zone, _block, _image, _labels, _karpenter_fabric)
+    yield from each(("pools",), env.pools, env, _zone, _one_zone, _block, _labels, _karpenter_fabric)
     yield from answered(_one_pool_per_reservation, env)
     yield from answered(_home, env)
 
@@ -148,7 +148,7 @@ def _karpenter_size(it: Subject[Pool]) -> Iterator[Problem]:
 
 
 def _zone(it: Subject[Pool]) -> Iterator[Problem]:
-    zone, zones = known(it.value.zone), known(it.env.cluster.zones)
+    zone, zones = known(it.value.zone), aws.zones(it.env)
     if zone is not None and zone not in zones:
         message = "the cluster has no such zone"
         yield Problem((*it.at, "zone"), zone, message, ", ".join(zones), nearest(zone, zones))
@@ -158,7 +158,7 @@ def _one_zone(it: Subject[Pool]) -> Iterator[Problem]:
     if known(it.value.zone) is not None:
         return
     kind = known(known(it.value.capacity).kind)
-    zones = ", ".join(known(it.env.cluster.zones))
+    zones = ", ".join(aws.zones(it.env))
     if kind in ("reservation", "block"):
         message = f"a {kind} is in one zone, and so are its nodes; the cluster has {zones}"
     elif known(fabric.of(it.value).kind) == "efa":
@@ -191,10 +191,10 @@ def _image(it: Subject[Pool]) -> Iterator[Problem]:
     at, image = (*it.at, "image"), catalog.images()[name]
     if instance.architecture not in image.ami:
         message = "EKS has no managed nodes with it"
-        yield Problem(at, name, message, ", ".join(fitting), images.usual(instance), spoils=NOTHING)
+        yield Problem(at, name, message, ", ".join(fitting), images.usual(instance))
     elif "driver" in image.brings and not instance.gpus:
         message = f"is made for GPUs, and {instance.name} has none"
-        yield Problem(at, name, message, ", ".join(fitting), images.usual(instance), spoils=NOTHING)
+        yield Problem(at, name, message, ", ".join(fitting), images.usual(instance))
 
 
 def _labels(it: Subject[Pool]) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from model import agents
+from model import agents, aws
 from model.derived import derived
 from model.pools import Pool
 from model.problems import Problem, known
@@ -67,7 +67,7 @@ def subnets(env: "Environment") -> tuple[Subnet, ...]:
     if known(env.cluster.network.vpc) is not None:
         return ()
     found: list[Subnet] = []
-    for zone, quarter in zip(env.cluster.zones, network(env).subnets(2), strict=False):
+    for zone, quarter in zip(aws.zones(env), network(env).subnets(2), strict=False):
         gpu, rest = quarter.subnets(1)
         private, last = rest.subnets(1)
         public = next(last.subnets(1))
@@ -86,13 +86,13 @@ def subnets(env: "Environment") -> tuple[Subnet, ...]:
 def gpu_zones(env: "Environment") -> tuple[str, ...]:
     """The zones in which pools may have GPU nodes, in the order of the document."""
     wanted = {zone for name in agents.gpu_pools(env) for zone in zones(env, env.pools[name])}
-    return tuple(zone for zone in env.cluster.zones if zone in wanted)
+    return tuple(zone for zone in aws.zones(env) if zone in wanted)
 
 
 def zones(env: "Environment", pool: Pool) -> tuple[str, ...]:
     """The zones in which a pool's nodes may stand."""
     zone = known(pool.zone)
-    return env.cluster.zones if zone is None else (zone,)
+    return aws.zones(env) if zone is None else (zone,)
 
 
 def addresses(pool: Pool) -> int:

@@ -11,7 +11,7 @@ from model.aws.permissions import scope
 from model.problems import spoken
 from tests.model.aws.test_addons import value as cluster_value
 
-SECRET = "arn:aws:secretsmanager:us-east-2:123456789012:secret:ecr-pullthroughcache/hub-AbCdEf"  # noqa: S105 (a name)
+SECRET = "arn:aws:secretsmanager:us-east-2:123456789012:secret:ecr-pullthroughcache/hub-AbCdEf"
 AT = scope("arn:aws:eks:us-east-2:123456789012:cluster/atlas")
 
 

@@ -1,0 +1,372 @@
+"""Pools on AWS: what cannot be had is refused before anything is made, with the place, what is allowed and a fix."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from model import document
+from model.problems import spoken
+
+from ..documents import Change, drop, put, small
+from .documents import BLOCK, NOW, RESERVATION, found, made
+
+
+def only(*changes: Change, **more: Any) -> tuple[str, Any]:
+    ((path, problem),) = found(*changes, **more).items()
+    return path, problem
+
+
+def test_the_document_is_sound() -> None:
+    assert found() == {}
+    assert found(severity="warning") == {}
+
+
+# EFA and placement groups stay in one zone.
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [drop("pools.train.zone")],
+        [drop("pools.train.zone"), put("pools.train.capacity", {"kind": "on-demand"})],
+        [drop("pools.train.zone"), put("pools.train.capacity", {"kind": "spot"})],
+        [
+            drop("pools.train.zone"),
+            put("pools.train.fabric", "tcp"),
+            put("pools.train.capacity", {"kind": "reservation", "reservation": RESERVATION}),
+        ],
+        [drop("pools.train.zone"), put("pools.train.fabric", "tcp")],
+    ],
+)
+def test_efa_and_reservations_need_one_zone(changes: list[Change]) -> None:
+    path, problem = only(*changes)
+    assert path == "pools.train.zone"
+    assert problem.allowed == "us-east-2a, us-east-2b"
+    assert "us-east-2a, us-east-2b" in problem.message
+
+
+@pytest.mark.parametrize("zone", ["us-east-2c", "us-east-1a", "use2-az1", "a"])
+def test_a_zone_is_one_of_the_cluster_s(zone: str) -> None:
+    path, problem = only(put("pools.train.zone", zone))
+    assert (path, problem.value, problem.allowed) == ("pools.train.zone", zone, "us-east-2a, us-east-2b")
+
+
+def test_a_pool_without_efa_may_stand_in_all_zones() -> None:
+    env = made()
+    assert env.pools["serve"].zone is None
+
+
+# EFA on types that have none.
+
+
+@pytest.mark.parametrize("instance", ["g5.xlarge", "g6e.4xlarge", "g4dn.xlarge", "m7i.2xlarge", "g6.2xlarge"])
+def test_efa_needs_a_type_that_carries_it(instance: str) -> None:
+    path, problem = only(put("pools.train.instance", instance), put("pools.train.capacity", {"kind": "on-demand"}))
+    assert path == "pools.train.fabric"
+    assert problem.value == "efa"
+    assert instance in problem.message
+    assert "p5.48xlarge" in problem.allowed
+    assert "tcp" in problem.allowed
+
+
+@pytest.mark.parametrize("instance", ["g6e.48xlarge", "p4d.24xlarge", "p5.48xlarge", "p6-b300.48xlarge"])
+def test_types_with_efa_take_it(instance: str) -> None:
+    assert found(put("pools.train.instance", instance), put("pools.train.capacity", {"kind": "on-demand"})) == {}
+
+
+@pytest.mark.parametrize("fabric", ["infiniband", "roce"])
+def test_other_fabrics_are_not_there(fabric: str) -> None:
+    errors = found(put("pools.train.fabric", fabric))
+    assert "pools.train.fabric" in errors
+    assert "efa" in (errors["pools.train.fabric"].allowed or "")
+
+
+@pytest.mark.parametrize("instance", ["p5en.48xlarg", "p5en-48xlarge", "p9.48xlarge", "p6e-gb200.36xlarge"])
+def test_the_catalogue_has_no_other_types(instance: str) -> None:
+    path, problem = only(put("pools.train.instance", instance))
+    assert path == "pools.train.instance"
+    assert (problem.fix == "p5en.48xlarge") == instance.startswith("p5en")
+
+
+# Capacity: each kind with its parts.
+
+
+@pytest.mark.parametrize(
+    ("capacity", "place"),
+    [
+        ({"kind": "block"}, "reservation"),
+        ({"kind": "block", "ends": "2026-12-20T11:30:00Z"}, "reservation"),
+        ({"kind": "block", "reservation": RESERVATION}, "ends"),
+        ({"kind": "reservation"}, "reservation"),
+        ({"kind": "spot", "reservation": RESERVATION}, "reservation"),
+        ({"kind": "on-demand", "reservation": RESERVATION}, "reservation"),
+        ({"kind": "on-demand", "ends": "2026-12-20T11:30:00Z"}, "ends"),
+        ({"kind": "reservation", "reservation": RESERVATION, "ends": "2026-12-20T11:30:00Z"}, "ends"),
+        ({"kind": "block", "reservation": "cr-1", "ends": "2026-12-20T11:30:00Z"}, "reservation"),
+        ({"kind": "block", "reservation": "lt-0a1b2c3d4e5f67890", "ends": "2026-12-20T11:30:00Z"}, "reservation"),
+        ({**BLOCK, "placementGroup": "g"}, "placementGroup"),
+        ({"kind": "spot", "maxPrice": "0.1"}, "maxPrice"),
+        ({"kind": "CAPACITY_BLOCK", "reservation": RESERVATION}, "kind"),
+    ],
+)
+def test_kinds_of_capacity_have_their_parts(capacity: dict[str, Any], place: str) -> None:
+    errors = found(put("pools.train.capacity", capacity))
+    assert f"pools.train.capacity.{place}" in errors
+    assert len(errors) <= 2
+
+
+def test_a_bid_belongs_to_self_managed_groups() -> None:
+    path, problem = only(put("pools.serve.capacity", {"kind": "spot", "maxPrice": "0.1"}))
+    assert path == "pools.serve.capacity.maxPrice"
+    assert "self-managed" in problem.message
+
+
+@pytest.mark.parametrize("ends", ["tomorrow", "2026-12-20", "2026-12-20T11:30:00", 5, True, ["2026-12-20T11:30:00Z"]])
+def test_the_end_is_a_point_in_time_with_a_zone(ends: object) -> None:
+    path, problem = only(put("pools.train.capacity.ends", ends))
+    assert path == "pools.train.capacity.ends"
+    assert "2026-12-20T11:30:00Z" in (problem.allowed or "")
+
+
+@pytest.mark.parametrize(
+    "ends", ["2026-12-20T11:30:00Z", "2026-12-20T12:30:00+01:00", datetime(2026, 12, 20, 11, 30, tzinfo=UTC)]
+)
+def test_one_end_has_many_spellings(ends: object) -> None:
+    env = made(put("pools.train.capacity.ends", ends))
+    assert env.model_dump(mode="json", by_alias=True)["pools"]["train"]["capacity"]["ends"] == "2026-12-20T11:30:00Z"
+
+
+def test_blocks_are_sold_of_some_types_only() -> None:
+    path, problem = only(put("pools.train.instance", "g6e.48xlarge"))
+    assert path == "pools.train.instance"
+    assert "p5.48xlarge" in problem.allowed
+
+
+def test_two_pools_cannot_count_on_the_same_machines() -> None:
+    other = {"instance": "p5en.48xlarge", "size": 1, "zone": "us-east-2a", "capacity": BLOCK}
+    path, problem = only(put("pools.more", other))
+    assert path == "pools.more.capacity.reservation"
+    assert "train" in problem.message
+
+
+# The end of a block.
+
+
+@pytest.mark.parametrize(
+    ("before", "severity"),
+    [
+        (timedelta(days=10), None),
+        (timedelta(hours=49), None),
+        (timedelta(hours=47), "warning"),
+        (timedelta(minutes=31), "warning"),
+        (timedelta(minutes=30), "error"),
+        (timedelta(0), "error"),
+        (timedelta(days=-30), "error"),
+    ],
+)
+def test_the_end_of_a_block_is_told_in_time(before: timedelta, severity: str | None) -> None:
+    now = datetime(2026, 12, 20, 11, 30, tzinfo=UTC) - before
+    for kind in ("warning", "error"):
+        assert list(found(severity=kind, now=now)) == (["pools.train.capacity.ends"] if kind == severity else [])
+
+
+def test_after_its_end_a_pool_may_be_emptied_and_destroyed() -> None:
+    after = datetime(2027, 1, 1, tzinfo=UTC)
+    assert "pools.train.capacity.ends" in found(now=after)
+    assert found(put("pools.train.size", 0), now=after) == {}
+    assert found() == {}  # what destroys asks for no time
+
+
+def test_a_sound_document_does_not_change_with_the_time() -> None:
+    assert found(put("pools.train.capacity", {"kind": "on-demand"}), now=datetime(2036, 1, 1, tzinfo=UTC)) == {}
+    assert found(now=NOW) == {}
+
+
+# Taints, labels, names.
+
+
+@pytest.mark.parametrize(
+    ("effect", "allowed", "fix"),
+    [
+        ("NoSchedule", True, None),
+        ("NO_SCHEDULE", True, None),
+        ("NO_EXECUTE", True, None),
+        ("PREFER_NO_SCHEDULE", True, None),
+        ("NoSchedul", False, "NoSchedule"),
+        ("noschedule", False, "NoSchedule"),
+        ("NOSCHEDULE", False, "NoSchedule"),
+        ("Evict", False, None),
+    ],
+)
+def test_effects_are_read_in_both_spellings(effect: str, allowed: bool, fix: str | None) -> None:
+    errors = found(put("pools.train.taints.0.effect", effect))
+    assert (errors == {}) == allowed
+    if not allowed:
+        assert errors["pools.train.taints[0].effect"].fix == fix
+
+
+@pytest.mark.parametrize(
+    ("key", "right"),
+    [
+        ("topology.kubernetes.io/rack", False),
+        ("node.kubernetes.io/x", False),
+        ("node-role.kubernetes.io/worker", False),
+        ("kubernetes.io/team", False),
+        ("k8s.io/team", False),
+        ("cluster.k8s.io/team", False),
+        ("eks.amazonaws.com/team", False),
+        ("acme.io/rack", True),
+        ("mykubernetes.io/rack", True),
+        ("rack", True),
+    ],
+)
+def test_reserved_prefixes_of_labels(key: str, right: bool) -> None:
+    errors = found(put(("pools", "train", "labels"), {key: "r1"}))
+    assert list(errors) == ([] if right else [f'pools.train.labels["{key}"]'])
+
+
+@pytest.mark.parametrize("value", [True, 7, None, 1.5])
+def test_values_of_labels_are_text(value: object) -> None:
+    assert list(found(put("pools.train.labels", {"gpu": value}))) == ["pools.train.labels.gpu"]
+
+
+def test_eks_takes_no_empty_labels() -> None:
+    assert list(found(put("pools.train.labels", {"gpu": ""}))) == ["pools.train.labels.gpu"]
+
+
+# Sizes.
+
+
+@pytest.mark.parametrize(
+    ("size", "place"),
+    [
+        ({"min": 3, "max": 2}, "size.min"),
+        ({"min": 0, "max": 4, "desired": 5}, "size.desired"),
+        ({"min": -1, "max": 4}, "size.min"),
+        (-1, "size"),
+    ],
+)
+def test_sizes_that_cannot_be(size: object, place: str) -> None:
+    assert list(found(put("pools.serve.size", size))) == [f"pools.serve.{place}"]
+
+
+@pytest.mark.parametrize(
+    ("size", "place"),
+    [(2, "size"), ({"min": 1, "max": 4}, "size.min"), ({"min": 0, "max": 4, "desired": 2}, "size.desired")],
+)
+def test_karpenter_begins_with_nothing(size: object, place: str) -> None:
+    errors = found(put("pools.serve.provisioner", "karpenter"), put("pools.serve.size", size))
+    assert list(errors) == [f"pools.serve.{place}"]
+
+
+def test_karpenter_makes_no_efa_nodes() -> None:
+    errors = found(
+        put("pools.train.provisioner", "karpenter"),
+        put("pools.train.size", {"min": 0, "max": 4}),
+        put("pools.train.capacity", {"kind": "on-demand"}),
+    )
+    assert list(errors) == ["pools.train.fabric"]
+
+
+# Images and volumes.
+
+
+@pytest.mark.parametrize("image", ["ubuntu", "dgx-os", "rhel", "prepared", "eks-auto"])
+def test_managed_nodes_have_images_of_eks(image: str) -> None:
+    errors = found(put("pools.train.image", image))
+    assert list(errors) == ["pools.train.image"]
+    assert "al2023-nvidia" in (errors["pools.train.image"].allowed or "")
+
+
+@pytest.mark.parametrize(
+    ("pool", "image", "right"),
+    [
+        ("train", "al2023-nvidia", True),
+        ("train", "bottlerocket-nvidia", True),
+        ("train", "al2023", False),
+        ("train", "bottlerocket", False),
+        ("system", "al2023", True),
+        ("system", "bottlerocket", True),
+        ("system", "al2023-nvidia", False),
+    ],
+)
+def test_images_fit_machines(pool: str, image: str, right: bool) -> None:
+    assert list(found(put(f"pools.{pool}.image", image))) == ([] if right else [f"pools.{pool}.image"])
+
+
+@pytest.mark.parametrize("volume", ["200Gi", "20Gi", "1Ti"])
+def test_root_volumes(volume: str) -> None:
+    assert found(put("pools.train.rootVolume", volume)) == {}
+
+
+@pytest.mark.parametrize("volume", ["200G", "10Gi", "200.5Gi", "100Ti", "5"])
+def test_no_root_volumes(volume: str) -> None:
+    assert list(found(put("pools.train.rootVolume", volume))) == ["pools.train.rootVolume"]
+
+
+@pytest.mark.parametrize(
+    ("release", "right"),
+    [
+        ("1.35.3-20261112", True),
+        ("1.57.0-d8ea4f6f", True),
+        ("1.34.3-20261112", False),
+        ("latest", False),
+        ("1.35", False),
+    ],
+)
+def test_releases_of_images_are_exact(release: str, right: bool) -> None:
+    assert list(found(put("pools.train.amiRelease", release))) == ([] if right else ["pools.train.amiRelease"])
+
+
+# What belongs to the other kind of cluster.
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("zone", "us-east-2a"),
+        ("capacity", {"kind": "spot"}),
+        ("provisioner", "karpenter"),
+        ("amiRelease", "1.35.3-20261112"),
+        ("rootVolume", "200Gi"),
+    ],
+)
+def test_an_existing_cluster_is_not_made(key: str, value: object) -> None:
+    pool = {"server": "dgx-h100", "size": 2, key: value}
+    wrong = [it for it in document.judge(small(pools={"train": pool})).problems if it.severity == "error"]
+    assert [spoken(it.path) for it in wrong] == [f"environment.pools.train.{key}"]
+
+
+@pytest.mark.parametrize(("key", "value"), [("server", "dgx-h100"), ("shape", {"cpu": 8, "memory": "32Gi"})])
+def test_nodes_on_aws_are_instances(key: str, value: object) -> None:
+    assert f"pools.system.{key}" in found(put("pools.system", {key: value, "size": 3}))
+
+
+def test_instances_may_be_nodes_of_an_existing_cluster() -> None:
+    env = document.load(small(pools={"train": {"instance": "p5.48xlarge", "fabric": "efa", "size": 2}}))
+    assert env.pools["train"].instance == "p5.48xlarge"
+
+
+# A home for what the cluster runs on.
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        drop("pools.system"),
+        put("pools.system.size", 0),
+        put("pools.system.size", {"min": 0, "max": 3}),
+        put("pools.system.capacity", {"kind": "spot"}),
+        put("pools.system.taints", [{"key": "team", "effect": "NoSchedule"}]),
+        put("pools.system.instance", "g6.xlarge"),
+    ],
+)
+def test_some_pool_is_always_there_for_all(change: Change) -> None:
+    path, problem = only(change)
+    assert path == "pools"
+    assert problem.fix
+
+
+def test_preferences_keep_nobody_out() -> None:
+    assert found(put("pools.system.taints", [{"key": "team", "effect": "PreferNoSchedule"}])) == {}
