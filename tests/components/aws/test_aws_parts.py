@@ -16,6 +16,10 @@ from model.aws import CLUSTER_TAG, addons, node_pools, wildcards
 from model.environment import Environment
 from model.releases import upstream
 from tests.components.aws.conftest import ARN
+from twin.aws import plans
+from twin.aws.cloud import Cloud
+from twin.aws.resources import Resource as Carried
+from twin.aws.rows import ROWS
 from twin.monitor import Resource
 
 Made = Callable[[Callable[[pulumi.ResourceOptions], object]], dict[str, Resource]]
@@ -222,3 +226,15 @@ def test_images_come_by_way_of_the_cache(resources: Resources) -> None:
             "repository/atlas/quay/*",
             "repository/atlas/kubernetes/*",
         }
+
+
+def test_the_cloud_of_the_twin_carries_all_of_it(resources: Resources) -> None:
+    """It refuses what it does not carry, and that would be in the middle of an `up`."""
+    cloud = Cloud("http://127.0.0.1:1", "us-east-2")
+    judged = 0
+    for resource in resources.values():
+        if resource.custom and resource.type.startswith("aws:"):
+            carried = Carried(resource.type, ROWS[resource.type], cloud, {})
+            assert list(plans.failures(carried, resource.inputs)) == []
+            judged += 1
+    assert judged > 30
