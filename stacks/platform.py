@@ -42,6 +42,7 @@ class Platform(Component):
 
     Attributes:
         kubeconfig: How a cluster is reached that is made here; secret. None for one that was there.
+        images: By name of a cached registry, what stands for it in images; None without a cache.
     """
 
     def __init__(
@@ -64,6 +65,11 @@ class Platform(Component):
         own = self._agents_namespace() if below or self._has_agents() else None
         # Whatever runs in the cluster needs nodes, and goes before them.
         self._nodes = below.nodes(own) if below and own else []
+        if below:
+            self._nodes += below.makers(
+                self._nodes, kubernetes=self._kubernetes, definitions=self._definitions, sources=sources
+            )
+        self.images = below.images if below else None
         if own and self._has_agents():
             self._devices(own)
         scheduling = self._scheduling()
@@ -198,6 +204,8 @@ def deploy(environment: Environment, sources: Sources | None = None) -> Platform
     if aws.here(environment):
         pulumi.export("kubeconfig", platform.kubeconfig)
         pulumi.export("drains", blocks.drains(environment))
+        if platform.images is not None:
+            pulumi.export("registry", platform.images)
     # What no object of the cluster can say: it stands in the nodes' own user data.
     settings = {name: bottlerocket.settings(environment, name) for name in environment.pools}
     pulumi.export("nodeSettings", {name: text for name, text in settings.items() if text})
