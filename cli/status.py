@@ -1,6 +1,6 @@
 """How the twin is, for people."""
 
-from twin.status import Status
+from twin.status import CloudStatus, Status
 
 from .output import console
 from .tables import table
@@ -26,6 +26,8 @@ def show(status: Status) -> None:
         )
     console.print(processes)
     console.print(f"memory in all {status.memory // MEBIBYTE} MiB; nodes {status.nodes}, ready {status.nodes_ready}")
+    if status.cloud is not None:
+        _show_cloud(status.cloud)
     if status.problem:
         console.print(f"the cluster could not be asked: {status.problem}")
     for loan in status.loans:
@@ -43,6 +45,13 @@ def show(status: Status) -> None:
         console.print(
             f"stays unready, nothing stands for its image: {unknown.image}, {unknown.pods} pods", markup=False
         )
+
+
+def _show_cloud(cloud: CloudStatus) -> None:
+    groups = f"the node groups of {cloud.followed}" if cloud.followed else "no node groups"
+    console.print(f"AWS is moto at {cloud.address}: {cloud.resources} resources; nodes follow {groups}")
+    if cloud.problem:
+        console.print(f"the node groups cannot be followed now: {cloud.problem}", markup=False)
 
 
 def _or_dash(value: int | None) -> str:

@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import filelock
 import httpx2
 import psutil
 
 from twin import control_plane, environment, files, pki, ports
+from twin.aws import running
 from twin.errors import ProcessFailedError, TwinError
-from twin.keeper import ROOT_VARIABLE, Keeper
+from twin.keeper import ROOT_VARIABLE, Keeper, Program
 from twin.paths import Paths
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 POLL = 0.05
 LOCK_LIMIT = 120.0
 LOANS_LIMIT = 20.0
+FOLLOWER_LIMIT = 60.0
 
 
 def _silent(_: str) -> None:
@@ -62,11 +64,12 @@ class Twin:
         self.programs = dict(programs)
         self._keeper = Keeper(self.paths)
 
-    def start(self, progress: Callable[[str], None] = _silent) -> Started:
+    def start(self, progress: Callable[[str], None] = _silent, *, cloud: bool = False) -> Started:
         """Start the control plane, unless it runs and works; clean up after a crashed run first.
 
         Args:
             progress: Told what is being done, a line at a time.
+            cloud: Whether its cloud must run, too. One that runs is left alone: it holds what was made in it.
 
         Raises:
             TwinError: A program is missing, a process did not come up (with the end of its log), or another process
@@ -81,17 +84,19 @@ class Twin:
             raise TwinError(f"the twin cannot write its state: {error}") from error
         with self._locked():
             if self._runs_well():
+                if cloud:
+                    self._start_cloud(progress)
                 return Started(True, time.monotonic() - began, ())
             notes = self._end_everything(progress)
             try:
-                notes += self._start_or_end(progress)
+                notes += self._start_or_end(progress, cloud)
             except ProcessFailedError as error:
                 # Between choosing a port and using it somebody else may have taken it: choose again, once.
                 if not any("address already in use" in line for line in error.tail):
                     raise
                 progress(f"{error.process}: its port was taken meanwhile, choosing new ones")
                 self.paths.state.unlink(missing_ok=True)
-                notes += self._start_or_end(progress)
+                notes += self._start_or_end(progress, cloud)
         return Started(False, time.monotonic() - began, tuple(notes))
 
     def stop(self, progress: Callable[[str], None] = _silent) -> bool:
@@ -113,13 +118,58 @@ class Twin:
 
         return status.of(self.paths, self._keeper, self._ports())
 
+    @property
+    def cloud(self) -> str | None:
+        """The address of the twin's cloud; None if it has none."""
+        port = self._ports().get(running.CLOUD)
+        return running.address(port) if port and self._has_cloud(port) else None
+
     def environment(self) -> dict[str, str]:
-        """Give the environment variables that make plain `pulumi` and `kubectl` work on the twin."""
+        """Give the environment variables that make plain `pulumi` and `kubectl` work on the twin.
+
+        If it has a cloud, other variables that begin with `AWS_` must be taken away.
+        """
         self.paths.make()
-        return environment.variables(self.paths, self.programs)
+        given = environment.variables(self.paths, self.programs)
+        if self.cloud:
+            given |= running.variables(self._ports()[running.CLOUD], self.paths.kubeconfig, given)
+        return given
+
+    def follow(self, region: str, document: Mapping[str, Any]) -> int:
+        """Make the simulated nodes those of the node groups in the cloud, now and from now on.
+
+        Args:
+            region: Where the cluster is.
+            document: The document of its environment: what nodes of a pool offer.
+
+        Returns:
+            How many nodes there are.
+
+        Raises:
+            TwinError: There is no cloud, or what follows it did not come up; see `start`.
+        """
+        port = self._ports().get(running.CLOUD)
+        if port is None or not self._has_cloud(port):
+            raise TwinError("the twin has no cloud: run `./gangline twin start` with an environment of AWS")
+        wanted = {"region": region, "document": document}
+        files.write_json(self.paths.followed, wanted)
+        program = running.follower(self.paths.root, port)
+        if not (self._keeper.knows([program]) and program.name in self._keeper.processes()):
+            self._keeper.remove(program.name)
+            self.paths.following.unlink(missing_ok=True)
+            self._keeper.add(program)
+        deadline = time.monotonic() + FOLLOWER_LIMIT
+        while True:
+            told = files.read_json(self.paths.following)
+            if told.get("followed") == wanted and not told.get("problem"):
+                return told["nodes"]
+            if time.monotonic() > deadline:
+                what = told.get("problem") or f"did not follow the node groups within {FOLLOWER_LIMIT:g} s"
+                raise ProcessFailedError(program.name, what, self.paths.log(program.name))
+            time.sleep(POLL)
 
     def apply_nodes(self, offers: Iterable["NodeOffer"]) -> "NodeChanges":
-        """Make the simulated nodes those that are offered.
+        """Make the simulated nodes those that are offered. Node groups are not followed any more.
 
         Raises:
             TwinError: The twin does not answer; and see `twin.nodes.reconcile`.
@@ -127,6 +177,10 @@ class Twin:
         from twin import nodes
 
         try:
+            if self.paths.followed.exists() and self._keeper.answers():
+                self._keeper.remove(running.FOLLOWER)
+                for file in (self.paths.followed, self.paths.following):
+                    file.unlink(missing_ok=True)
             with self.client() as client:
                 return nodes.reconcile(client, offers)
         except httpx2.HTTPError as error:
@@ -173,16 +227,35 @@ class Twin:
             return False
         return all(control_plane.passes(check) for check in control_plane.checks(self.paths, chosen).values())
 
-    def _start_or_end(self, progress: Callable[[str], None]) -> list[str]:
+    def _has_cloud(self, port: int) -> bool:
+        return self._keeper.knows([self._cloud_program(port)])
+
+    def _cloud_program(self, port: int) -> Program:
+        return running.program(port, control_plane.server(self._ports()), self.paths.pki / "ca.crt")
+
+    def _start_cloud(self, progress: Callable[[str], None]) -> None:
+        """Have the cloud run beside a control plane that does."""
+        program = self._cloud_program(self._ports()[running.CLOUD])
+        if not (self._keeper.knows([program]) and program.name in self._keeper.processes()):
+            self._keeper.remove(program.name)
+            self._keeper.add(program)
+        self._await_cloud(progress)
+
+    def _await_cloud(self, progress: Callable[[str], None]) -> None:
+        began = time.monotonic()
+        self._await(running.CLOUD, control_plane.cloud_check(self._ports()))
+        progress(f"{running.CLOUD} works ({time.monotonic() - began:.1f} s)")
+
+    def _start_or_end(self, progress: Callable[[str], None], cloud: bool) -> list[str]:
         try:
-            return self._start(progress)
+            return self._start(progress, cloud)
         except BaseException as error:
             self._end_everything(_silent)
             if isinstance(error, OSError):
                 raise TwinError(f"the twin cannot write its state: {error}") from error
             raise
 
-    def _start(self, progress: Callable[[str], None]) -> list[str]:
+    def _start(self, progress: Callable[[str], None], cloud: bool) -> list[str]:
         notes = []
         if pki.ensure(self.paths.pki):
             progress("made certificates")
@@ -202,7 +275,10 @@ class Twin:
         self.paths.make()
         for log in self.paths.logs.glob("*.log"):
             log.replace(log.with_name(f"{log.name}.1"))
-        self._keeper.launch(control_plane.programs(self.paths, chosen, self.programs))
+        programs = control_plane.programs(self.paths, chosen, self.programs)
+        self._keeper.launch([*programs, self._cloud_program(chosen[running.CLOUD])] if cloud else programs)
+        if cloud:
+            self._keeper.start(running.CLOUD)  # its imports take as long as the whole control plane
         checks = control_plane.checks(self.paths, chosen)
         for rank in control_plane.RANKS:
             if "kwok" in rank:
@@ -213,6 +289,8 @@ class Twin:
                 began = time.monotonic()
                 self._await(name, checks[name])
                 progress(f"{name} works ({time.monotonic() - began:.1f} s)")
+        if cloud:
+            self._await_cloud(progress)
         return notes + self._await_loans()
 
     def _await_loans(self) -> list[str]:
@@ -252,8 +330,8 @@ class Twin:
         if self._keeper.answers():
             with suppress(httpx2.HTTPError):
                 present = self._keeper.processes()
-                loans = tuple(name for name in present if not any(name in rank for rank in control_plane.RANKS))
-                for rank in (("lender",), loans + control_plane.RANKS[-1], *reversed(control_plane.RANKS[:-1])):
+                others = tuple(name for name in present if not any(name in rank for rank in control_plane.RANKS))
+                for rank in (("lender",), others + control_plane.RANKS[-1], *reversed(control_plane.RANKS[:-1])):
                     self._keeper.stop((name for name in rank if name in present), limit=6)
                 self._keeper.shutdown()
             _gone(self._ours(), 3)

@@ -11,13 +11,19 @@ import httpx2
 import yaml
 
 from twin import files, images, pki, stages
+from twin.aws import running
 from twin.keeper import Program
 from twin.paths import CHECKOUT, Paths
 
-PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", running.CLOUD)
 # The order of starting. Each rank waits until the one before works; stopping goes the other way.
 RANKS = (("etcd",), ("kube-apiserver",), ("kube-controller-manager", "kube-scheduler", "kwok", "lender"))
 TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
+
+
+def is_lent(name: str) -> bool:
+    """Say whether a process of the keeper is lent to a pod, rather than the twin's own."""
+    return not any(name in rank for rank in RANKS) and name not in (running.CLOUD, running.FOLLOWER)
 
 
 def server(ports: Mapping[str, int]) -> str:
@@ -232,6 +238,16 @@ def checks(paths: Paths, ports: Mapping[str, int]) -> dict[str, Check]:
         "kwok": Check("become ready", 30, answers("kwok", "/readyz", "http")),
         "lender": Check("open its gateway", 30, lambda: ask_lender(paths, "/healthz") == ""),
     }
+
+
+def cloud_check(ports: Mapping[str, int]) -> Check:
+    """Give the check of the twin's cloud."""
+    return Check("answer", 60, lambda: running.made(ports[running.CLOUD]) >= 0)
+
+
+def follower_check(paths: Paths) -> Check:
+    """Give the check of what makes nodes of node groups."""
+    return Check("follow the node groups", 60, lambda: files.read_json(paths.following).get("problem") == "")
 
 
 def passes(check: Check) -> bool:

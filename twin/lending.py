@@ -59,7 +59,7 @@ class Lender:
     async def run(self) -> None:
         """Lend until the process is ended."""
         for name in await self._keep(self._keeper.processes):
-            if not any(name in rank for rank in control_plane.RANKS):
+            if control_plane.is_lent(name):
                 # What a lender before this one had started. Its pods get their processes anew.
                 await self._keep(self._keeper.remove, name)
         shutil.rmtree(self._paths.loans, ignore_errors=True)

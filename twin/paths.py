@@ -65,6 +65,16 @@ class Paths:
         return self.config / "programs.json"
 
     @property
+    def followed(self) -> Path:
+        """Which cluster of the cloud the nodes follow: `region` and `document`."""
+        return self.config / "followed.json"
+
+    @property
+    def following(self) -> Path:
+        """What the follower made of that: `followed` as it read it, how many `nodes`, and its `problem`."""
+        return self.config / "following.json"
+
+    @property
     def keeper(self) -> Path:
         """What the process keeper needs: its configuration, pid file, and programs that come and go."""
         return self.root / "keeper"

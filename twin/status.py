@@ -14,6 +14,7 @@ from lightkube.core.exceptions import ApiError
 from lightkube.resources.core_v1 import Node, Pod
 
 from twin import control_plane, files, images
+from twin.aws import running
 from twin.client import connect
 from twin.keeper import Keeper, Process
 from twin.loans import Difference
@@ -87,6 +88,23 @@ class UnknownImage:
 
 
 @dataclass(frozen=True)
+class CloudStatus:
+    """The cloud that stands in for AWS.
+
+    Attributes:
+        address: Where it answers.
+        resources: How many resources were made in it by the engine.
+        followed: The cluster whose node groups the nodes follow; empty if they follow none.
+        problem: Why they do not, or empty.
+    """
+
+    address: str
+    resources: int
+    followed: str
+    problem: str
+
+
+@dataclass(frozen=True)
 class Status:
     """How the twin is.
 
@@ -99,6 +117,7 @@ class Status:
         simulated: How many pods each simulated image has.
         unknown: Images that nothing stands for.
         problem: Why the cluster could not be asked, or empty.
+        cloud: The cloud of the twin; None if it has none.
     """
 
     running: bool
@@ -109,6 +128,7 @@ class Status:
     simulated: Mapping[str, int] | None = None
     unknown: tuple[UnknownImage, ...] = ()
     problem: str = ""
+    cloud: CloudStatus | None = None
 
     @property
     def memory(self) -> int:
@@ -134,13 +154,18 @@ def of(paths: Paths, keeper: Keeper, ports: Mapping[str, int]) -> Status:
         return Status(running=False)
     loans = tuple(_loans(paths))
     processes = (_keeper_status(paths, keeper), *_processes(paths, keeper, ports, loans))
+    cloud = _cloud(paths, ports) if any(process.name == running.CLOUD for process in processes) else None
     try:
         with connect(paths.kubeconfig) as client:
             nodes = [node for node in client.list(Node) if is_simulated(node)]
             simulated, unknown = _images(client)
     except (ApiError, httpx2.HTTPError) as error:
         return Status(
-            running=True, processes=processes, loans=loans, problem=f"the API server does not answer: {error}"
+            running=True,
+            processes=processes,
+            loans=loans,
+            problem=f"the API server does not answer: {error}",
+            cloud=cloud,
         )
     return Status(
         running=True,
@@ -150,7 +175,17 @@ def of(paths: Paths, keeper: Keeper, ports: Mapping[str, int]) -> Status:
         loans=loans,
         simulated=simulated,
         unknown=unknown,
+        cloud=cloud,
     )
+
+
+def _cloud(paths: Paths, ports: Mapping[str, int]) -> CloudStatus:
+    address, made = running.address(ports[running.CLOUD]), 0
+    with suppress(httpx2.HTTPError):
+        made = running.made(ports[running.CLOUD])
+    told = files.read_json(paths.following)
+    document = (told.get("followed") or {}).get("document") or {}
+    return CloudStatus(address, made, (document.get("cluster") or {}).get("name", ""), told.get("problem", ""))
 
 
 def _keeper_status(paths: Paths, keeper: Keeper) -> ProcessStatus:
@@ -166,6 +201,11 @@ def _processes(
     paths: Paths, keeper: Keeper, ports: Mapping[str, int], loans: Iterable[LoanStatus]
 ) -> Iterable[ProcessStatus]:
     checks = control_plane.checks(paths, ports) if set(ports) >= set(control_plane.PORTS) else {}
+    if checks:
+        checks |= {
+            running.CLOUD: control_plane.cloud_check(ports),
+            running.FOLLOWER: control_plane.follower_check(paths),
+        }
     lent = {loan.process: loan for loan in loans}
     order = [name for rank in control_plane.RANKS for name in rank]
     known = keeper.processes()

@@ -83,6 +83,11 @@ def test_the_model_says_what_such_a_node_offers(place: Place, group: dict[str, s
     assert made[0].labels["eks.amazonaws.com/nodegroup"] == "members"
 
 
+def test_only_the_groups_of_some_clusters_are_looked_at(place: Place, group: dict[str, str]) -> None:
+    assert members.members(place.cloud, ["not-there"]) == []
+    assert members.members(place.cloud, [place.cluster, "not-there"]) == members.members(place.cloud)
+
+
 def test_a_group_of_somebody_elses_has_no_pool(place: Place) -> None:
     [other] = [one for one in members.members(place.cloud) if one.labels["eks.amazonaws.com/nodegroup"] == "place"]
     assert other.pool is None

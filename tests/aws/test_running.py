@@ -4,11 +4,15 @@ import base64
 import json
 import os
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx2
 import pytest
 import yaml
+from place import Place
 
 from twin.aws import names, running, token
 from twin.aws.moto_gaps import clusters
@@ -63,3 +67,30 @@ def test_nothing_else_is_answered() -> None:
     assert "knows `eks get-token` only" in call("s3", "ls").stderr
     assert "no twin asked for it" in call("eks", "get-token", "--cluster-name", "atlas").stderr
     assert token.KUBECONFIG == names.KUBECONFIG
+
+
+def test_a_path_that_has_the_stand_ins_already_is_not_made_longer(tmp_path: Path) -> None:
+    once = running.variables(5600, tmp_path / "kubeconfig", {"PATH": "/usr/local/bin:/bin"})
+    assert running.variables(5600, tmp_path / "kubeconfig", once)["PATH"] == once["PATH"]
+
+
+def test_who_follows_is_told_of_a_change_at_once(place: Place) -> None:
+    def ask(known: str, seconds: float) -> tuple[str, float]:
+        began = time.monotonic()
+        parameters = {"known": known, "seconds": seconds}
+        answer = httpx2.get(f"{place.cloud.address}{names.CHANGES}", params=parameters, timeout=20, trust_env=False)
+        return answer.raise_for_status().json(), time.monotonic() - began
+
+    first, _ = ask("", 10)
+    place.client("eks").list_clusters()
+    again, seconds = ask(first, 0.2)
+    assert again == first, "who reads changes nothing"
+    assert seconds >= 0.2
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(ask, first, 10)
+        time.sleep(0.1)
+        arn = place.client("eks").describe_cluster(name=place.cluster)["cluster"]["arn"]
+        place.client("eks").tag_resource(resourceArn=arn, tags={"told": "yes"})
+        then, seconds = waiting.result()
+    assert then != first
+    assert seconds < 5

@@ -7,10 +7,11 @@ the pool that the group's label names.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from catalog import reader
 from model import features, gpu_labels, nodes
 from model.offers import NodeOffer
 from model.pools import Taint
@@ -46,11 +47,12 @@ class Member:
         return self.labels.get(nodes.POOL_LABEL)
 
 
-def members(cloud: Cloud, leaf: int = 16, spine: int = 4) -> list[Member]:
-    """Give the nodes of all node groups of all clusters.
+def members(cloud: Cloud, clusters: Iterable[str] | None = None, leaf: int = 16, spine: int = 4) -> list[Member]:
+    """Give the nodes of all node groups.
 
     Args:
         cloud: The cloud.
+        clusters: Names of the clusters; those that are not there have no nodes. None for all that there are.
         leaf: Nodes of a group that share the innermost layer of the network.
         spine: Innermost layers that share the next one.
 
@@ -58,7 +60,8 @@ def members(cloud: Cloud, leaf: int = 16, spine: int = 4) -> list[Member]:
         CloudError: The cloud does not answer.
     """
     found: list[Member] = []
-    for cluster in _ask(cloud, "list_clusters")["clusters"]:
+    there = _ask(cloud, "list_clusters")["clusters"]
+    for cluster in there if clusters is None else sorted(set(there) & set(clusters)):
         for name in _ask(cloud, "list_nodegroups", clusterName=cluster)["nodegroups"]:
             group = _ask(cloud, "describe_nodegroup", clusterName=cluster, nodegroupName=name)["nodegroup"]
             found.extend(_of_group(cloud, group, leaf, spine))
@@ -91,6 +94,7 @@ def _of_group(cloud: Cloud, group: Mapping[str, Any], leaf: int, spine: int) -> 
     subnets = _ask(cloud, "describe_subnets", "ec2", SubnetIds=group["subnets"])["Subnets"]
     template = group.get("launchTemplate") or {}
     instance = _instance(cloud, group, template)
+    architecture = _architecture(cloud, instance)
     taints = tuple(
         Taint(key=taint["key"], value=taint.get("value", ""), effect=_EFFECTS[taint["effect"]])
         for taint in group.get("taints") or ()
@@ -105,10 +109,10 @@ def _of_group(cloud: Cloud, group: Mapping[str, Any], leaf: int, spine: int) -> 
         layers = zip(LAYERS, ((), (inner // spine,), (inner // spine, inner)), strict=True)
         labels = {
             **(group.get("labels") or {}),
-            "kubernetes.io/arch": instance["ProcessorInfo"]["SupportedArchitectures"][-1].replace("x86_64", "amd64"),
+            "kubernetes.io/arch": architecture,
             "kubernetes.io/os": "linux",
             "kubernetes.io/hostname": name,
-            "node.kubernetes.io/instance-type": instance["InstanceType"],
+            "node.kubernetes.io/instance-type": instance,
             "topology.kubernetes.io/region": cloud.region,
             "topology.kubernetes.io/zone": zone,
             "topology.k8s.aws/zone-id": place["AvailabilityZoneId"],
@@ -128,13 +132,22 @@ def _network_node(group: Mapping[str, Any], zone: str, *numbers: int) -> str:
     return f"nn-{hashlib.sha256(text.encode()).hexdigest()[:17]}"
 
 
-def _instance(cloud: Cloud, group: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, Any]:
-    """Give what the cloud says of the instance type: the group's, or that of its launch template."""
+def _instance(cloud: Cloud, group: Mapping[str, Any], template: Mapping[str, Any]) -> str:
+    """Give the instance type: the group's, or that of its launch template."""
     kinds = group.get("instanceTypes")
-    if not kinds:
-        version = str(template["version"])
-        answer = _ask(
-            cloud, "describe_launch_template_versions", "ec2", LaunchTemplateId=template["id"], Versions=[version]
-        )
-        kinds = [answer["LaunchTemplateVersions"][0]["LaunchTemplateData"]["InstanceType"]]
-    return _ask(cloud, "describe_instance_types", "ec2", InstanceTypes=[kinds[0]])["InstanceTypes"][0]
+    if kinds:
+        return kinds[0]
+    version = str(template["version"])
+    answer = _ask(
+        cloud, "describe_launch_template_versions", "ec2", LaunchTemplateId=template["id"], Versions=[version]
+    )
+    return answer["LaunchTemplateVersions"][0]["LaunchTemplateData"]["InstanceType"]
+
+
+def _architecture(cloud: Cloud, instance: str) -> str:
+    """Give the architecture as in `kubernetes.io/arch`; moto takes a second to tell it."""
+    known = reader.instances().get(instance)
+    if known is not None:
+        return known.architecture
+    [told] = _ask(cloud, "describe_instance_types", "ec2", InstanceTypes=[instance])["InstanceTypes"]
+    return told["ProcessorInfo"]["SupportedArchitectures"][-1].replace("x86_64", "amd64")

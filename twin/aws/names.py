@@ -14,3 +14,6 @@ KUBECONFIG = "GANGLINE_TWIN_KUBECONFIG"
 
 JOURNAL = "/moto-api/gangline/journal"
 """Where at the cloud's address the notes of what was made are."""
+
+CHANGES = "/moto-api/gangline/changes"
+"""Where at the cloud's address one waits for a change of EKS."""

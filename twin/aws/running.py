@@ -5,14 +5,17 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from twin.aws.names import AUTHORITY, ENDPOINT, KUBECONFIG, VARIABLE
+import httpx2
+
+from twin.aws.names import AUTHORITY, ENDPOINT, JOURNAL, KUBECONFIG, VARIABLE
 from twin.keeper import Program
 from twin.paths import CHECKOUT
 
-NAME = "aws"
+CLOUD, FOLLOWER = "aws", "aws-nodes"
+"""Names of the processes: the cloud, and what makes nodes of its node groups."""
 STAND_INS = CHECKOUT / "twin" / "aws" / "bin"
-HIDDEN = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE")
-"""Variables that a program on the twin's cloud must not see: they say who somebody is at AWS."""
+PREFIX = "AWS_"
+"""What the names of variables begin with that a program on the twin's cloud must not inherit: they lead to AWS."""
 
 
 def address(port: int) -> str:
@@ -29,28 +32,54 @@ def program(port: int, endpoint: str, authority: Path) -> Program:
         authority: The certificate of its authority.
     """
     return Program(
-        name=NAME,
+        name=CLOUD,
         program=Path(sys.executable),
         arguments=("-m", "twin.aws.server", str(port)),
         environment={"PYTHONPATH": str(CHECKOUT), ENDPOINT: endpoint, AUTHORITY: str(authority)},
     )
 
 
+def follower(root: Path, port: int) -> Program:
+    """Give what makes nodes of node groups as a process for the keeper.
+
+    Args:
+        root: The state directory.
+        port: Where the cloud listens.
+    """
+    return Program(
+        name=FOLLOWER,
+        program=Path(sys.executable),
+        arguments=("-m", "twin.aws.following", str(root), address(port)),
+        environment={"PYTHONPATH": str(CHECKOUT), "PYTHONUNBUFFERED": "1"},
+    )
+
+
+def made(port: int) -> int:
+    """Give how many resources the engine has in the cloud.
+
+    Raises:
+        httpx2.HTTPError: Nothing answers there.
+    """
+    # Loopback is asked directly: a proxy of the environment would look for it on its own machine.
+    return len(httpx2.get(f"{address(port)}{JOURNAL}", timeout=5, trust_env=False).raise_for_status().json())
+
+
 def variables(port: int, kubeconfig: Path, base: Mapping[str, str]) -> dict[str, str]:
     """Give the environment variables, and PATH, for a program that shall meet the twin's cloud.
 
     The stand-ins come first on PATH: an official AWS provider would reach for AWS itself. Should anything else do so,
-    it finds no credentials. Whoever uses this takes the variables of `HIDDEN` away.
+    it finds no credentials. Whoever uses this takes all other variables that begin with `PREFIX` away.
 
     Args:
         port: Where the cloud listens.
         kubeconfig: The twin's own, for the tokens of EKS clusters.
         base: The environment so far.
     """
+    search = [entry for entry in base.get("PATH", os.defpath).split(os.pathsep) if entry != str(STAND_INS)]
     return {
         VARIABLE: address(port),
         KUBECONFIG: str(kubeconfig),
-        "PATH": os.pathsep.join([str(STAND_INS), base.get("PATH", os.defpath)]),
+        "PATH": os.pathsep.join([str(STAND_INS), *search]),
         "AWS_ENDPOINT_URL": address(port),
         "AWS_ACCESS_KEY_ID": "twin",
         "AWS_SECRET_ACCESS_KEY": "twin",

@@ -9,6 +9,7 @@ from twin.aws.moto_gaps import (
     access,
     addons,
     capacity,
+    changes,
     clusters,
     dependencies,
     endpoints,
@@ -39,6 +40,7 @@ _ALL = (
     images,
     registry,
     journal,
+    changes,
 )
 
 __all__ = ["install"]
