@@ -70,7 +70,7 @@ def show_rehearsal(name: str, environment: "Environment", *, brief: bool) -> Non
 
     began = time.monotonic()
     rehearsal = rehearse(environment, stack=name)
-    verdicts = judge(rehearsal.resources)
+    verdicts = judge([resource for resource in rehearsal.resources if not resource.read])
     console.print(_tree(rehearsal.resources, brief=brief))
     counted = f"{len(rehearsal.resources)} resources, desired state, not compared with a cluster"
     hint = f"; all inputs: ./gangline render {name}" if brief else ""

@@ -64,6 +64,7 @@ class Resource:
         delete_before_replace: Whether a replacement deletes first.
         replace_on_changes: Properties whose change replaces it.
         ignore_changes: Properties whose change is ignored.
+        read: Whether it is only read, and somebody else's.
     """
 
     urn: str
@@ -79,6 +80,7 @@ class Resource:
     delete_before_replace: bool = False
     replace_on_changes: tuple[str, ...] = ()
     ignore_changes: tuple[str, ...] = ()
+    read: bool = False
 
 
 @dataclass
@@ -144,6 +146,26 @@ class StrictMonitor(MockMonitor):
             self._record(request)
         return super().RegisterResource(request)
 
+    def ReadResource(self, request: Any) -> Any:  # noqa: N802 -- the protocol's name
+        """Record a read, judge it, and answer what is known of it."""
+        resource = Resource(
+            urn=self.make_urn(request.parent, request.type, request.name),
+            type=request.type,
+            name=request.name,
+            parent=_component(request.parent),
+            custom=True,
+            inputs=_json(request.properties),
+            dependencies=tuple(sorted(request.dependencies)),
+            provider=request.provider.rpartition("::")[0] or None,
+            read=True,
+        )
+        with self._lock:
+            self._judge(resource)
+            self._seen.resources[resource.urn] = resource
+        answer = super().ReadResource(request)
+        answer.id = request.id  # pulumi's mocks leave it out, and without it not even the id would be known
+        return answer
+
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 -- the protocol's name
         """Note that a component is complete."""
         with self._lock:
@@ -151,12 +173,11 @@ class StrictMonitor(MockMonitor):
         return super().RegisterResourceOutputs(request)
 
     def _record(self, request: Any) -> None:
-        parent = request.parent if request.parent and request.parent.split("::")[2] != _STACK else None
         resource = Resource(
             urn=self.make_urn(request.parent, request.type, request.name),
             type=request.type,
             name=request.name,
-            parent=parent,
+            parent=_component(request.parent),
             custom=request.custom,
             inputs=_json(request.object),
             dependencies=tuple(sorted(request.dependencies)),
@@ -180,11 +201,15 @@ class StrictMonitor(MockMonitor):
         if any(_OUTPUT_TEXT in text for text in _texts(resource.inputs)):
             complain("an Output was used as text; use apply, concat or format")
         self._judge_place(resource, complain)
-        if resource.custom and resource.type != _UPSTREAM:
+        if resource.custom and not resource.read and resource.type != _UPSTREAM:
             for mistake in schema.mistakes(resource.type, resource.inputs):
                 complain(mistake)
         if resource.type.startswith("kubernetes:"):
             self._judge_object(resource, complain)
+        elif resource.type.startswith("aws:"):
+            provider = self._seen.resources.get(resource.provider or "")
+            if provider is None or not provider.inputs.get("region"):
+                complain("has no explicit provider with a region: it would be made wherever the environment points to")
 
     def _judge_place(self, resource: Resource, complain: Callable[[str], None]) -> None:
         if resource.parent is None:
@@ -198,8 +223,11 @@ class StrictMonitor(MockMonitor):
 
     def _judge_object(self, resource: Resource, complain: Callable[[str], None]) -> None:
         provider = self._seen.resources.get(resource.provider or "")
-        if provider is None or not provider.inputs.get("context"):
-            complain("has no explicit provider with a context: it would be made wherever the kubeconfig points to")
+        if provider is None or not (provider.inputs.get("context") or provider.inputs.get("kubeconfig")):
+            complain(
+                "has no explicit provider with a context or a kubeconfig: "
+                "it would be made wherever the kubeconfig of the caller points to"
+            )
         if resource.type == "kubernetes:helm.sh/v3:Release":
             if not resource.inputs.get("name") or not resource.inputs.get("namespace"):
                 complain("a release must have its own name and namespace")
@@ -215,6 +243,11 @@ class StrictMonitor(MockMonitor):
         other = self._seen.objects.setdefault(key, resource.name)
         if other != resource.name:
             complain(f"the same object as {other}: {kind} {namespace}/{name}")
+
+
+def _component(urn: str) -> str | None:
+    """Give the URN of a parent; None for the stack itself."""
+    return urn if urn and urn.split("::")[2] != _STACK else None
 
 
 def _json(struct: Any) -> Any:

@@ -58,6 +58,8 @@ def arguments(token: str) -> type | None:
         package, module, kind = token.rpartition(":")[2], "provider", "Provider"
     # kubernetes:rbac.authorization.k8s.io/v1:Role is pulumi_kubernetes.rbac.v1.Role
     group, slash, version = module.partition("/")
+    if package == "aws":  # aws:ec2/vpc:Vpc is pulumi_aws.ec2.Vpc
+        version = ""
     path = (
         ".".join(filter(None, [f"pulumi_{package}", group.partition(".")[0], version]))
         if slash

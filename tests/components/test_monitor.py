@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 
 import pulumi
+import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 import pytest
 from pulumi_kubernetes.core.v1 import ConfigMap, Namespace
@@ -31,9 +32,9 @@ class Sample(Component):
             self.register_outputs({})
 
 
-def run(program: Callable[[], object]) -> StrictMonitor:
+def run(program: Callable[[], object], *, preview: bool = False) -> StrictMonitor:
     monitor = StrictMonitor()
-    pulumi.runtime.set_mocks(monitor.mocks, project="gangline", stack="test", monitor=monitor)
+    pulumi.runtime.set_mocks(monitor.mocks, project="gangline", stack="test", preview=preview, monitor=monitor)
     pulumi.runtime.test(lambda: (program(), None)[1])()
     return monitor
 
@@ -89,6 +90,48 @@ def test_resource_on_the_default_provider() -> None:
         config(f"{name}-config", pulumi.ResourceOptions(parent=opts.parent))
 
     assert any("has no explicit provider" in text for text in complaints(stray))
+
+
+@pytest.mark.parametrize(
+    ("region", "found"), [("us-east-2", []), (None, ["sample-queue", "sample-theirs"])], ids=["explicit", "by default"]
+)
+def test_resource_of_aws_needs_a_provider_with_a_region(region: str | None, found: list[str]) -> None:
+    def make(name: str, opts: pulumi.ResourceOptions) -> None:
+        cloud = aws.Provider(f"{name}-aws", region=region, opts=pulumi.ResourceOptions(parent=opts.parent))
+        inside = pulumi.ResourceOptions(parent=opts.parent, provider=cloud)
+        aws.sqs.Queue(f"{name}-queue", opts=inside)
+        aws.ec2.Vpc.get(f"{name}-theirs", "vpc-1", opts=inside)
+
+    assert sorted(text.split()[1].rstrip(":") for text in complaints(make)) == found
+
+
+def test_what_is_read_is_recorded_as_such_and_the_rest_of_it_is_unknown() -> None:
+    seen: list[str] = []
+
+    def make(name: str, opts: pulumi.ResourceOptions) -> None:
+        cloud = aws.Provider(f"{name}-aws", region="us-east-2", opts=pulumi.ResourceOptions(parent=opts.parent))
+        vpc = aws.ec2.Vpc.get(
+            f"{name}-theirs", "vpc-1", opts=pulumi.ResourceOptions(parent=opts.parent, provider=cloud)
+        )
+        vpc.id.apply(seen.append)
+        vpc.cidr_block.apply(seen.append)
+
+    monitor = run(lambda: Sample("sample", make), preview=True)
+    assert monitor.complaints() == []
+    assert [resource.name for resource in monitor.recorded() if resource.read] == ["sample-theirs"]
+    assert seen == ["vpc-1"]
+
+
+def test_a_kubeconfig_will_do_where_there_is_no_context() -> None:
+    def make(name: str, opts: pulumi.ResourceOptions) -> None:
+        made = aws.Provider(f"{name}-aws", region="us-east-2", opts=pulumi.ResourceOptions(parent=opts.parent))
+        queue = aws.sqs.Queue(f"{name}-queue", opts=pulumi.ResourceOptions(parent=opts.parent, provider=made))
+        cluster = kubernetes.Provider(
+            f"{name}-by-kubeconfig", kubeconfig=queue.arn, opts=pulumi.ResourceOptions(parent=opts.parent)
+        )
+        config(f"{name}-config", pulumi.ResourceOptions(parent=opts.parent, provider=cluster))
+
+    assert run(lambda: Sample("sample", make), preview=True).complaints() == []
 
 
 def test_resource_outside_components() -> None:

@@ -86,6 +86,21 @@ def test_custom_resource_is_checked_in_what_all_objects_share() -> None:
     assert found == ["metadata.nam: no such property of ObjectMeta", "kind: missing"]
 
 
+def test_inputs_of_aws_are_known_too() -> None:
+    group = {
+        "clusterName": "atlas",
+        "nodeRoleArn": "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
+        "scalingConfig": {"minSize": 0, "maxSize": "1", "desiredSize": 1},
+        "taints": [{"key": "gpu", "efect": "NO_SCHEDULE"}],
+    }
+    assert list(schema.mistakes("aws:eks/nodeGroup:NodeGroup", group)) == [
+        "scalingConfig.maxSize: '1' is not int",
+        "taints[0].efect: no such property of NodeGroupTaint",
+        "taints[0].effect: missing",
+        "subnetIds: missing",
+    ]
+
+
 def test_secret_is_not_looked_into() -> None:
     sealed = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", "value": 5}
     inputs = {"metadata": {"name": "s", "namespace": "n"}, "immutable": sealed}
@@ -105,6 +120,10 @@ def test_provider_configuration_is_text_on_the_wire() -> None:
         "kubernetes:helm.sh/v3:Release",
         "kubernetes:admissionregistration.k8s.io/v1:ValidatingWebhookConfigurationPatch",
         "pulumi:providers:kubernetes",
+        "pulumi:providers:aws",
+        "aws:ec2/launchTemplate:LaunchTemplate",
+        "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
+        "aws:sqs/queue:Queue",
     ],
 )
 def test_inputs_of_every_type_that_stacks_use_are_known(token: str) -> None:
