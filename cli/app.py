@@ -8,6 +8,7 @@ from typing import NoReturn
 import typer
 
 from . import checking, destroying, doctoring, rendering, testing, twinning, upping
+from .aws import initialising
 
 app = typer.Typer(
     name="gangline",
@@ -30,6 +31,7 @@ app.command()(destroying.destroy)
 app.command()(doctoring.doctor)
 app.command()(checking.schema)
 app.command()(testing.test)
+app.add_typer(initialising.app, name="init")
 app.add_typer(twinning.app, name="twin")
 
 

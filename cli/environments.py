@@ -61,12 +61,13 @@ def refuse_copied_salt(name: str) -> None:
         )
 
 
-def _complete(incomplete: str) -> list[str]:
+def complete(incomplete: str) -> list[str]:
+    """Give the names that begin so."""
     return [name for name in names() if name.startswith(incomplete)]
 
 
 Name = Annotated[
     str,
-    typer.Argument(metavar="[ENV]", help="An environment: stacks/Pulumi.ENV.yaml.", autocompletion=_complete),
+    typer.Argument(metavar="[ENV]", help="An environment: stacks/Pulumi.ENV.yaml.", autocompletion=complete),
 ]
 """The argument that names an environment."""

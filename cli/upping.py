@@ -58,6 +58,7 @@ def up(
     Without it, other environments use your own pulumi, login and credentials.
     """
     from . import changes, rendering, summary
+    from .aws import preflight
 
     loaded = rendering.load(environment)
     if not _in_twin(loaded, twin):
@@ -68,6 +69,7 @@ def up(
     rendering.show_document(environment, loaded)
     rendering.show_rehearsal(environment, loaded, brief=True)
     place = place_of(environment, loaded, twin=twin)
+    preflight.look_ahead(environment, loaded, place.engine.settings if place.of_twin else None, refuse=not preview)
     changes.show(place.engine, environment, loaded)
     if preview:
         place.run("preview", "--policy-pack", POLICIES)

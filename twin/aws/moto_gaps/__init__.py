@@ -20,6 +20,7 @@ from twin.aws.moto_gaps import (
     journal,
     node_groups,
     placement,
+    quotas,
     registry,
     rules,
 )
@@ -39,6 +40,7 @@ _ALL = (
     fsx,
     images,
     registry,
+    quotas,
     journal,
     changes,
 )

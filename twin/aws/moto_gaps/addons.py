@@ -10,6 +10,7 @@ from moto.eks.exceptions import InvalidParameterException
 from moto.eks.responses import EKSResponse
 from moto.eks.urls import url_paths
 
+from catalog import reader as catalog
 from twin.aws.moto_gaps.access import associate, dissociate
 from twin.aws.moto_gaps.clusters import VERSIONS, cluster_of, in_use, missing, update_of
 from twin.aws.moto_gaps.patching import add, body, hexadecimal, paged, picked
@@ -96,10 +97,19 @@ def list_addons(self: Any) -> ActionResult:
 
 
 def describe_addon_versions(self: Any) -> ActionResult:
+    """The versions of the catalogue, which it has from EKS; of add-ons that it does not have, one."""
     wanted = self.querystring.get("addonName") or NAMES
-    everywhere = [{"clusterVersion": version, "defaultVersion": True} for version in VERSIONS]
-    told = [{"addonVersion": "v1.0.0-eksbuild.1", "compatibilities": everywhere}]
-    return paged("addons", [{"addonName": name, "addonVersions": told} for name in NAMES if name in wanted])
+    minors = self.querystring.get("kubernetesVersion") or VERSIONS
+    told = []
+    for name in (name for name in NAMES if name in wanted):
+        known = catalog.addons()[name].versions if name in catalog.addons() else {}
+        versions: dict[str, list[dict[str, Any]]] = {}
+        for minor in (minor for minor in VERSIONS if minor in minors):
+            fits = {"clusterVersion": minor, "defaultVersion": True}
+            versions.setdefault(known.get(minor, "v1.0.0-eksbuild.1"), []).append(fits)
+        of_name = [{"addonVersion": version, "compatibilities": fits} for version, fits in versions.items()]
+        told.append({"addonName": name, "addonVersions": of_name})
+    return paged("addons", told)
 
 
 def install() -> None:

@@ -1,0 +1,1 @@
+"""AWS as the command line meets it: an account, what it lacks, and what a team needs there once."""

@@ -1,0 +1,47 @@
+"""The role that CI takes to bring clusters up: who may take it; and the bucket of its states."""
+
+from typing import Any
+
+ISSUER = "token.actions.githubusercontent.com"
+"""Who signs the tokens of GitHub Actions, without `https://`."""
+AUDIENCE = "sts.amazonaws.com"
+"""Whom those tokens are for."""
+
+
+def trust(provider: str, repository: str, branch: str) -> dict[str, Any]:
+    """Who may take the role: runs of one branch of one repository.
+
+    A pull request has another subject (`repo:…:pull_request`), wherever it comes from, and so has any other branch
+    (https://docs.github.com/en/actions/reference/security/oidc). Repositories made, renamed or moved since 15 July 2026
+    name owner and repository with their numbers there: `owner@1/name@2`.
+
+    Args:
+        provider: ARN of the identity provider.
+        repository: The repository as its tokens name it.
+        branch: The branch.
+    """
+    wanted = {f"{ISSUER}:aud": AUDIENCE, f"{ISSUER}:sub": f"repo:{repository}:ref:refs/heads/{branch}"}
+    statement = {
+        "Sid": "Branch",
+        "Effect": "Allow",
+        "Principal": {"Federated": provider},
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Condition": {"StringEquals": wanted},
+    }
+    return {"Version": "2012-10-17", "Statement": [statement]}
+
+
+def tls_only(partition: str, bucket: str) -> dict[str, Any]:
+    """The statement of a bucket's policy by which it is reached by TLS only.
+
+    Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/security-best-practices.html.
+    """
+    arn = f"arn:{partition}:s3:::{bucket}"
+    return {
+        "Sid": "TlsOnly",
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": [arn, f"{arn}/*"],
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
