@@ -24,6 +24,7 @@ SOURCES = {
     "kuberay": "kuberay-operator",
     "node-feature-discovery": "node-feature-discovery",
     "prometheus-operator-crds": "prometheus-operator",
+    "karpenter": "karpenter-chart",
 }
 """Upstream charts and manifests by product. The twin keeps them in `.twin/sources/<name>`."""
 VERSIONS = {"prometheus-operator-crds": "0.85.0"}

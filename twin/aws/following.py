@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+from lightkube.core.exceptions import ApiError
 
-from model import document
+from model import aws, document
 from model.environment import Environment
 from model.offers import NodeOffer
 from model.problems import DocumentError
 from twin import files, nodes
-from twin.aws import members
+from twin.aws import members, node_classes
 from twin.aws.cloud import Cloud, CloudError
 from twin.aws.names import CHANGES
 from twin.client import connect
@@ -47,7 +48,7 @@ class Follower:
         while True:
             try:
                 self.turn(LOOK)
-            except (CloudError, TwinError, DocumentError, httpx2.HTTPError) as error:
+            except (CloudError, TwinError, DocumentError, ApiError, httpx2.HTTPError) as error:
                 # What failed is done again: the API server or the cloud may be starting.
                 self._tell(problem=str(error) or type(error).__name__)
                 time.sleep(PAUSE)
@@ -69,10 +70,14 @@ class Follower:
         if not asked:
             time.sleep(patience)
             return
-        if self._seen == (word, asked):
-            return
         environment = self._environment(asked)
         cloud = Cloud(self._address, asked["region"])
+        if aws.karpenter(environment):
+            with connect(self._paths.kubeconfig) as client:
+                for name in node_classes.judge(client, cloud):
+                    log.info("EC2NodeClass %s: asked the cloud for what it names", name)
+        if self._seen == (word, asked):
+            return
         offers = [
             offer
             for member in members.members(cloud, [environment.cluster.name])

@@ -9,14 +9,13 @@ import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as kubernetes
 import pytest
-from pulumi.runtime.mocks import MockCallArgs, MockResourceArgs, Mocks
 
 from components.component import Component
 from model import document
 from model.environment import Environment
+from tests.aws_answers import Answers
 from twin.monitor import Resource, StrictMonitor
 
-ARN = "arn:aws:eks:us-east-2:123456789012:cluster/atlas"
 VALUE: dict[str, Any] = {
     "cluster": {
         "name": "atlas",
@@ -38,23 +37,6 @@ VALUE: dict[str, Any] = {
         "plain": {"instance": "m7i.2xlarge", "size": {"min": 0, "max": 8}, "provisioner": "karpenter"},
     },
 }
-
-
-class _Answers(Mocks):
-    """What AWS would say of resources once they are there."""
-
-    def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[Any, Any]]:
-        service, _, kind = args.typ.removeprefix("aws:").replace("/", ":").partition(":")
-        region = "" if service == "iam" else "us-east-2"
-        known = {
-            "arn": f"arn:aws:{service}:{region}:123456789012:{kind.rpartition(':')[2].lower()}/{args.name}",
-            "name": args.name,
-            "url": f"https://sqs.us-east-2.amazonaws.com/123456789012/{args.name}",
-        }
-        return f"{args.name}-id", {**(known if args.typ.startswith("aws:") else {}), **args.inputs}
-
-    def call(self, args: MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:
-        raise AssertionError(f"{args.token}: nothing is asked while the program runs")
 
 
 @pulumi.type_token("gangline:index:Whole")
@@ -82,7 +64,7 @@ def made() -> Callable[[Callable[[pulumi.ResourceOptions], object]], dict[str, R
     def run(make: Callable[[pulumi.ResourceOptions], object]) -> dict[str, Resource]:
         asyncio.set_event_loop(asyncio.new_event_loop())
         monitor = StrictMonitor()
-        monitor.mocks = _Answers()
+        monitor.mocks = Answers()
         pulumi.runtime.set_mocks(monitor.mocks, project="gangline", stack="test", monitor=monitor)
         pulumi.runtime.test(lambda: (_Whole(make), None)[1])()
         assert monitor.complaints() == []

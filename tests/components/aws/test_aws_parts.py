@@ -15,7 +15,7 @@ from components.sources import Sources
 from model.aws import CLUSTER_TAG, addons, node_pools, wildcards
 from model.environment import Environment
 from model.releases import upstream
-from tests.components.aws.conftest import ARN
+from tests.aws_answers import ARN
 from twin.aws import plans
 from twin.aws.cloud import Cloud
 from twin.aws.resources import Resource as Carried

@@ -1,0 +1,37 @@
+"""What is said of an EC2NodeClass is what the cloud has."""
+
+from typing import Any
+
+import pytest
+from place import Place
+
+from twin.aws import node_classes
+
+
+@pytest.fixture
+def spec(place: Place) -> dict[str, Any]:
+    iam = place.client("iam")
+    if "nodes" not in [each["InstanceProfileName"] for each in iam.list_instance_profiles()["InstanceProfiles"]]:
+        iam.create_instance_profile(InstanceProfileName="nodes")
+    return {
+        "instanceProfile": "nodes",
+        "subnetSelectorTerms": [{"id": place.subnets[0]}, {"id": place.subnets[1]}],
+        "securityGroupSelectorTerms": [{"id": place.group}],
+    }
+
+
+def test_a_class_that_names_what_is_there_lacks_nothing(place: Place, spec: dict[str, Any]) -> None:
+    assert node_classes.missing(place.cloud, spec) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"instanceProfile": "other"}, "instance profile other"),
+        ({"subnetSelectorTerms": [{"id": "subnet-0a1b2c3d4e5f67890"}]}, "subnet subnet-0a1b2c3d4e5f67890"),
+        ({"securityGroupSelectorTerms": [{"id": "sg-0a1b2c3d4e5f67890"}]}, "security group sg-0a1b2c3d4e5f67890"),
+        ({"capacityReservationSelectorTerms": [{"id": "cr-0a1b2c3d4e5f67890"}]}, "reservation cr-0a1b2c3d4e5f67890"),
+    ],
+)
+def test_what_is_not_there_is_named(place: Place, spec: dict[str, Any], change: dict[str, Any], said: str) -> None:
+    assert node_classes.missing(place.cloud, spec | change) == [said]
