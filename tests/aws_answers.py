@@ -16,7 +16,7 @@ class Answers(Mocks):
             return f"{args.name}-id", args.inputs
         service, _, kind = args.typ.removeprefix("aws:").replace("/", ":").partition(":")
         region = "" if service == "iam" else "us-east-2"
-        known = {
+        known: dict[str, Any] = {
             "arn": f"arn:aws:{service}:{region}:{ACCOUNT}:{kind.rpartition(':')[2].lower()}/{args.name}",
             "name": args.name,
             "keyId": args.name,
