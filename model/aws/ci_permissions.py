@@ -26,6 +26,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "MakeInVpc": "a VPC that was there before carries no tag; what is made in it does",
     "MakeGatewayIn": "subnets and addresses are limited where they are made; the gateway carries the tag",
     "MakeEndpointIn": "what an end point names is limited where it is made; the end point carries the tag",
+    "EndpointNames": "the zone is AWS's own, made with the end point",
     "Tag": "the condition keeps to what is made in the same call",
     "Change": _IDS,
     "Rules": "a rule is changed by way of its group, which `Groups` and `GroupsOfEks` limit",
@@ -52,7 +53,17 @@ EXCEPTIONS: Mapping[str, str] = {
 }
 """Why a statement may hold wildcards in its resources, by its Sid."""
 
-UNCONDITIONED = ("MakeInVpc", "MakeGatewayIn", "MakeEndpointIn", "Rules", "Aliases", "Logs", "Caches", "States")
+UNCONDITIONED = (
+    "MakeInVpc",
+    "MakeGatewayIn",
+    "MakeEndpointIn",
+    "EndpointNames",
+    "Rules",
+    "Aliases",
+    "Logs",
+    "Caches",
+    "States",
+)
 """Those of them that change something without a condition, for the reason that stands above."""
 
 _MADE = """elastic-ip internet-gateway launch-template natgateway placement-group route-table security-group
@@ -169,7 +180,7 @@ def _reads(at: Place) -> list[Statement]:
 def _network(at: Place) -> list[Statement]:
     made = _kinds(at, _MADE)
     change = """
-    ec2: AssociateAddress AssociateRouteTable AttachInternetGateway CreateLaunchTemplateVersion CreateRoute CreateTags
+    ec2: AssociateRouteTable AttachInternetGateway CreateLaunchTemplateVersion CreateRoute CreateTags
     DeleteInternetGateway DeleteLaunchTemplate DeleteLaunchTemplateVersions DeleteNatGateway DeletePlacementGroup
     DeleteRoute DeleteRouteTable DeleteSecurityGroup DeleteSubnet DeleteTags DeleteVpc DeleteVpcEndpoints
     DetachInternetGateway DisassociateAddress DisassociateRouteTable ModifyLaunchTemplate ModifySubnetAttribute
@@ -184,6 +195,8 @@ def _network(at: Place) -> list[Statement]:
         _allow("MakeInVpc", "ec2: CreateRouteTable CreateSecurityGroup CreateSubnet", _kinds(at, "vpc")),
         _allow("MakeGatewayIn", "ec2: CreateNatGateway", _kinds(at, "elastic-ip subnet")),
         _allow("MakeEndpointIn", "ec2: CreateVpcEndpoint", _kinds(at, "route-table security-group subnet vpc")),
+        # Names of an interface end point are in a hosted zone of AWS's own.
+        _allow("EndpointNames", "route53: AssociateVPCWithHostedZone", [f"arn:{at.partition}:route53:::hostedzone/*"]),
         _allow("Tag", "ec2: CreateTags", made, {"StringEquals": {"ec2:CreateAction": in_call}}),
         _allow("Change", change, made, _OURS),
         _allow("Groups", _RULES, groups, _OURS),
@@ -219,7 +232,7 @@ def _cluster(at: Place) -> list[Statement]:
     ecr: CreatePullThroughCacheRule CreateRepositoryCreationTemplate DeletePullThroughCacheRule
     DeleteRepositoryCreationTemplate UpdatePullThroughCacheRule UpdateRepositoryCreationTemplate
     """
-    logs = "logs: CreateLogGroup DeleteLogGroup PutRetentionPolicy TagResource UntagResource"
+    logs = "logs: CreateLogGroup DeleteLogGroup DeleteRetentionPolicy PutRetentionPolicy TagResource UntagResource"
     secrets = at.arns("secretsmanager", "secret:ecr-pullthroughcache/*")
     return [
         _allow("MakeCluster", f"eks: CreateCluster {make}", kinds, _NEW),
