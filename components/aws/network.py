@@ -188,16 +188,12 @@ class Network(Component):
     def _found(self, kind: str, zone: str, subnet_id: str) -> pulumi.Output[str]:
         """Give the id of a subnet that is there, once it is seen to be what the document says."""
         subnet = aws.ec2.Subnet.get(f"{self._name}-{kind}-{zone}", subnet_id, opts=self._inside())
-        vpc = self._environment.cluster.network.vpc
+        vpc = str(self._environment.cluster.network.vpc)
         key = "gpuSubnets" if kind == "gpu" else "subnets"
 
         def check(found: list[object]) -> str:
             has_zone, has_vpc, public = found
-            wrong = [
-                *([f"is in {has_zone}"] if has_zone != zone else []),
-                *([f"belongs to {has_vpc}"] if has_vpc != vpc else []),
-                *(["gives public addresses, which nodes with several interfaces cannot have"] if public else []),
-            ]
+            wrong = subnets.mismatches(vpc, zone, vpc=str(has_vpc), zone=str(has_zone), public=bool(public))
             if wrong:
                 raise pulumi.RunError(
                     f"environment.cluster.network.{key}.{zone}\n"

@@ -115,13 +115,8 @@ def _subnets(env: "Environment", answers: Answers) -> Iterator[Problem]:
             at, there = ("cluster", "network", key, zone), found.get(name)
             if there is None:
                 yield Problem(at, name, f"account {answers.account} has no such subnet in {region(env)}")
-            elif there.vpc != network.vpc:
-                yield Problem(at, name, f"it belongs to {there.vpc}, not to {network.vpc}")
-            elif there.zone != zone:
-                yield Problem(at, name, f"it is in {there.zone}, not in {zone}")
-            elif there.public:
-                message = "what starts in it gets a public address: nodes belong in private subnets"
-                yield Problem(at, name, message, severity="warning")
+            elif wrong := subnets.mismatches(network.vpc, zone, vpc=there.vpc, zone=there.zone, public=there.public):
+                yield Problem(at, name, f"it {'; it '.join(wrong)}", f"a private subnet of {network.vpc} in {zone}")
 
 
 def _room(env: "Environment", answers: Answers) -> Iterator[Problem]:

@@ -95,6 +95,23 @@ def zones(env: "Environment", pool: Pool) -> tuple[str, ...]:
     return aws.zones(env) if zone is None else (zone,)
 
 
+def mismatches(wanted_vpc: str, wanted_zone: str, *, vpc: str, zone: str, public: bool) -> tuple[str, ...]:
+    """What keeps a subnet that is there already from being one of nodes.
+
+    Args:
+        wanted_vpc: The VPC that it should belong to.
+        wanted_zone: The zone that it should be in.
+        vpc: Its VPC.
+        zone: Its zone.
+        public: Whether what starts in it gets a public address.
+    """
+    return (
+        *([f"is in {zone}"] if zone != wanted_zone else []),
+        *([f"belongs to {vpc}"] if vpc != wanted_vpc else []),
+        *(["gives public addresses, which nodes with several interfaces cannot have"] if public else []),
+    )
+
+
 def addresses(pool: Pool) -> int:
     """Addresses that a node of a pool may take: its own, and whole prefixes for its pods and one more held ready.
 

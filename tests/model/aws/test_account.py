@@ -298,7 +298,7 @@ def test_subnets_that_fit() -> None:
         (None, "has no such subnet"),
         (Subnet("vpc-other", "us-east-2a", 4091, public=False), "belongs to vpc-other"),
         (Subnet("vpc-0a1b2c3d4e5f67890", "us-east-2b", 4091, public=False), "is in us-east-2b"),
-        (Subnet("vpc-0a1b2c3d4e5f67890", "us-east-2a", 4091, public=True), "public address"),
+        (Subnet("vpc-0a1b2c3d4e5f67890", "us-east-2a", 4091, public=True), "gives public addresses"),
         (Subnet("vpc-0a1b2c3d4e5f67890", "us-east-2a", 100, public=False), "has 100 free addresses"),
     ],
 )
