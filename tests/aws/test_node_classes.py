@@ -6,6 +6,7 @@ import pytest
 from place import Place
 
 from twin.aws import node_classes
+from twin.aws.cloud import Cloud, CloudError
 
 
 @pytest.fixture
@@ -35,3 +36,8 @@ def test_a_class_that_names_what_is_there_lacks_nothing(place: Place, spec: dict
 )
 def test_what_is_not_there_is_named(place: Place, spec: dict[str, Any], change: dict[str, Any], said: str) -> None:
     assert node_classes.missing(place.cloud, spec | change) == [said]
+
+
+def test_a_cloud_that_does_not_answer_is_no_proof(spec: dict[str, Any]) -> None:
+    with pytest.raises(CloudError, match="describe_subnets"):
+        node_classes.missing(Cloud("http://127.0.0.1:1", "us-east-2"), spec)

@@ -15,7 +15,7 @@ from lightkube.core.exceptions import ApiError
 from lightkube.generic_resource import create_global_resource
 from lightkube.types import PatchType
 
-from twin.aws.cloud import Cloud
+from twin.aws.cloud import Cloud, CloudError
 
 _KIND = create_global_resource("karpenter.k8s.aws", "v1", "EC2NodeClass", "ec2nodeclasses")
 
@@ -24,6 +24,7 @@ def judge(client: Client, cloud: Cloud) -> list[str]:
     """Write into each EC2NodeClass whether it is ready, unless that stands there already; give the names of those.
 
     Raises:
+        CloudError: The cloud does not answer.
         lightkube.core.exceptions.ApiError: The API server refused it. That there is no such kind is no error.
     """
     written: list[str] = []
@@ -46,7 +47,11 @@ def judge(client: Client, cloud: Cloud) -> list[str]:
 
 
 def missing(cloud: Cloud, spec: Mapping[str, Any]) -> list[str]:
-    """What a class names and the cloud does not have."""
+    """What a class names and the cloud does not have.
+
+    Raises:
+        CloudError: It does not answer.
+    """
     asked = {
         "subnet": ("ec2", "describe_subnets", "SubnetIds", _ids(spec, "subnetSelectorTerms")),
         "security group": ("ec2", "describe_security_groups", "GroupIds", _ids(spec, "securityGroupSelectorTerms")),
@@ -78,6 +83,8 @@ def _there(cloud: Cloud, service: str, call: str, parameters: Mapping[str, Any])
         getattr(cloud.client(service), call)(**parameters)
     except botocore.exceptions.ClientError:
         return False
+    except botocore.exceptions.BotoCoreError as error:
+        raise CloudError(f"{call}: {error}") from error
     return True
 
 
