@@ -62,8 +62,8 @@ class Rehearsal:
     def after(self, later: str, earlier: str) -> bool:
         """Say whether the engine makes one resource after another, and deletes it before.
 
-        It waits for what a resource depends on, for what the components around it depend on, and for everything in a
-        component that is depended on.
+        It waits for what a resource and its provider depend on, for what the components around it depend on, and for
+        everything in a component that is depended on.
         """
         by_urn = {resource.urn: resource for resource in self.resources}
         target, todo, seen = self.named(earlier).urn, [self.named(later).urn], set[str]()
@@ -74,7 +74,8 @@ class Rehearsal:
             if urn not in seen:
                 seen.add(urn)
                 resource = by_urn[urn]
-                todo += [*resource.dependencies, *([resource.parent] if resource.parent else [])]
+                around = [urn for urn in (resource.parent, resource.provider) if urn]
+                todo += [*resource.dependencies, *around]
         return False
 
 

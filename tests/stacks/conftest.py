@@ -17,13 +17,14 @@ SHIPPED = sorted(
 )
 
 
-@pytest.fixture(params=SHIPPED)
+@pytest.fixture(scope="session", params=SHIPPED)
 def shipped(request: pytest.FixtureRequest) -> tuple[str, Environment]:
     return request.param, document.read(ROOT / "stacks" / f"Pulumi.{request.param}.yaml").load()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def rehearsal(shipped: tuple[str, Environment]) -> Rehearsal:
+    """Frozen, so that one is enough for all that look at it."""
     name, environment = shipped
     return rehearse(environment, stack=name)
 

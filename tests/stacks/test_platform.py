@@ -16,6 +16,11 @@ from twin.rehearsal import Rehearsal, rehearse
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / "golden"
 REFRESH = "GANGLINE_REFRESH_GOLDEN"
+SECRET_UNKNOWN = {
+    "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+    "value": "04da6b54-80e4-46f7-96ec-b56ff0331ba9",
+}
+"""What a preview knows of a secret that AWS has yet to tell, on the wire."""
 
 Rehearse = Callable[[Callable[[dict[str, Any]], Any]], Rehearsal]
 
@@ -178,7 +183,11 @@ def test_providers_are_the_documents_cluster_and_nothing_of_this_machine(
     again = rehearse(environment, stack=name)
     assert [each.inputs for each in again.resources] == [each.inputs for each in rehearsal.resources]
     for provider in rehearsal.of_kind("kubernetes"):
-        assert provider.inputs["context"] == environment.cluster.context
+        if environment.cluster.provider == "existing":
+            assert provider.inputs["context"] == environment.cluster.context
+        else:
+            assert "context" not in provider.inputs
+            assert provider.inputs["kubeconfig"] == SECRET_UNKNOWN
         assert provider.inputs["clusterIdentifier"] == environment.cluster.name
 
 
