@@ -91,9 +91,7 @@ def rehearse(environment: "Environment", *, stack: str, sources: Sources | None 
         RehearsalError: The monitor complains.
     """
     monitor = StrictMonitor()
-    # The SDK asks for the loop of this thread, and an asyncio.run() before has left none.
-    asyncio.set_event_loop(asyncio.new_event_loop())
-    with _strict_outputs():
+    with _own_loop(), _strict_outputs():
         pulumi.runtime.set_mocks(
             monitor.mocks, project=PROJECT, stack=stack, preview=True, monitor=monitor, logger=_quiet()
         )
@@ -108,6 +106,18 @@ def rehearse(environment: "Environment", *, stack: str, sources: Sources | None 
         raise RehearsalError("the program is not sound:\n" + "\n".join(f"  {each}" for each in complaints))
     root = get_root_resource()
     return Rehearsal(monitor.recorded(), dict(root.outputs) if isinstance(root, Stack) else {})
+
+
+@contextmanager
+def _own_loop() -> Iterator[None]:
+    """Give the SDK a loop: it asks for that of this thread, and an asyncio.run() before has left none."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        yield
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
 
 
 @contextmanager

@@ -118,10 +118,10 @@ def test_the_autoscaler_knows_efa() -> None:
 
 def node_config(pool: str, *changes: Any) -> dict[str, Any]:
     message = email.message_from_string(node_group(made(*changes), pool).user_data)
+    (part,) = [part for part in message.walk() if not part.is_multipart()]
     assert message.is_multipart()
-    (part,) = message.get_payload()  # pyright: ignore[reportGeneralTypeIssues]
     assert part.get_content_type() == "application/node.eks.aws"
-    return yaml.safe_load(part.get_payload())
+    return yaml.safe_load(str(part.get_payload()))
 
 
 def test_nodeadm_is_told_of_disks_and_pods() -> None:
