@@ -134,7 +134,7 @@ class Foundation:
                 cluster=self._cluster.name,
                 arn=self._cluster.arn,
                 endpoint=self._cluster.endpoint,
-                security_groups=pulumi.Output.all(self._cluster.security_group_id),
+                security_groups=[self._cluster.security_group_id],
                 private=self._network.private,
                 gpu=self._network.gpu,
                 upstream=upstream(environment, "karpenter"),

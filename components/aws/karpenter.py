@@ -1,7 +1,7 @@
 """Karpenter: nodes as pods need them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pulumi
 import pulumi_aws as aws
@@ -44,7 +44,7 @@ class Karpenter(Component):
         cluster: pulumi.Input[str],
         arn: pulumi.Input[str],
         endpoint: pulumi.Input[str],
-        security_groups: pulumi.Input[list[str]],
+        security_groups: Sequence[pulumi.Input[str]],
         private: Mapping[str, pulumi.Input[str]],
         gpu: Mapping[str, pulumi.Input[str]],
         upstream: Upstream,
@@ -82,14 +82,14 @@ class Karpenter(Component):
                 arn=arn,
                 node_role=self.node_role.arn,
                 queue=queue.arn,
-                groups=security_groups,
-                places=list(places.values()),
+                groups=list(security_groups),
+                places=[each for place in places.values() for each in place],
             ).apply(
                 lambda known: permissions.karpenter(
                     permissions.scope(known["arn"]),
                     node_role=known["node_role"],
                     queue=known["queue"],
-                    subnets=sorted({each for place in known["places"] for each in place}),
+                    subnets=sorted(set(known["places"])),
                     security_groups=known["groups"],
                 )
             ),
@@ -178,18 +178,18 @@ class Karpenter(Component):
 
     def _places(
         self, pool: str, private: Mapping[str, pulumi.Input[str]], gpu: Mapping[str, pulumi.Input[str]]
-    ) -> pulumi.Output[list[str]]:
+    ) -> list[pulumi.Input[str]]:
         declared = self._environment.pools[pool]
         own = gpu if node_pools.has_gpus(declared) else private
         zones = subnets.zones(self._environment, declared)
-        return pulumi.Output.all(*(own.get(zone, private[zone]) for zone in zones)).apply(list)
+        return [own.get(zone, private[zone]) for zone in zones]
 
     def _pool(
         self,
         pool: str,
         profile: aws.iam.InstanceProfile,
-        place: pulumi.Output[list[str]],
-        security_groups: pulumi.Input[list[str]],
+        place: list[pulumi.Input[str]],
+        security_groups: Sequence[pulumi.Input[str]],
         release: pulumi.Resource,
     ) -> None:
         name, environment = f"{self._name}-{pool}", self._environment
@@ -199,10 +199,8 @@ class Karpenter(Component):
             kind="EC2NodeClass",
             # It is ready when its image, subnets, security groups and profile were found.
             metadata=ObjectMetaArgs(name=pool, annotations={"pulumi.com/waitFor": "condition=Ready"}),
-            spec=pulumi.Output.all(profile.name, place, security_groups).apply(
-                lambda known: node_pools.node_class(
-                    environment, pool, profile=known[0], subnet_ids=known[1], security_groups=known[2]
-                )
+            spec=node_pools.node_class(
+                environment, pool, profile=profile.name, subnet_ids=place, security_groups=security_groups
             ),
             opts=pulumi.ResourceOptions(parent=self, depends_on=[release]),
         )

@@ -42,9 +42,9 @@ _REPLICAS = 2
 
 
 def node_class(
-    env: "Environment", name: str, *, profile: str, subnet_ids: Sequence[str], security_groups: Sequence[str]
+    env: "Environment", name: str, *, profile: Any, subnet_ids: Sequence[Any], security_groups: Sequence[Any]
 ) -> dict[str, Any]:
-    """The spec of a pool's EC2NodeClass.
+    """The spec of a pool's EC2NodeClass. What is only known once it is there may be given as a promise of it.
 
     Args:
         env: The document.
