@@ -77,7 +77,7 @@ def _judge(name: str, env: "Environment", account: Account, answers: Answers, *,
         raise problems.DocumentError(found, read.file, read.positions)
     if found:
         errors.print(problems.render(found, read.file, read.positions), markup=False, soft_wrap=True)
-    result = f"{len(found)} remarks, see above" if found else "it has all that the document wants"
+    result = "see above" if found else "it has all that the document wants"
     console.print(f"account {account.identity} in {account.region}: {result}", markup=False)
 
 

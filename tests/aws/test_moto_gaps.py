@@ -1,6 +1,7 @@
 """What was added to moto, seen with plain boto3."""
 
 import datetime
+import json
 from typing import Any
 
 import pytest
@@ -241,3 +242,34 @@ def test_a_gap_that_moto_has_closed_is_told() -> None:
 
     with pytest.raises(RuntimeError, match="the gap is closed"):
         add(Responses, create_thing)
+
+
+def test_quotas_are_granted_and_may_be_raised(place: Place) -> None:
+    quotas = place.client("service-quotas")
+    asked = {"ServiceCode": "ec2", "QuotaCode": "L-417A185B"}
+    before = quotas.get_service_quota(**asked)["Quota"]
+    assert before["QuotaName"] == "Running On-Demand P instances"
+    quotas.request_service_quota_increase(**asked, DesiredValue=before["Value"] + 192)
+    assert quotas.get_service_quota(**asked)["Quota"]["Value"] == before["Value"] + 192
+    with pytest.raises(ClientError) as caught:
+        quotas.get_service_quota(ServiceCode="ec2", QuotaCode="L-00000000")
+    assert code(caught) == "NoSuchResourceException"
+
+
+def test_a_bucket_for_tls_only_is_open_on_loopback_and_closed_to_what_is_denied(place: Place) -> None:
+    s3 = place.client("s3")
+    s3.create_bucket(Bucket="sealed", CreateBucketConfiguration={"LocationConstraint": REGION})
+    sealed = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": "arn:aws:s3:::sealed/*",
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+    s3.put_bucket_policy(Bucket="sealed", Policy=json.dumps({"Version": "2012-10-17", "Statement": [sealed]}))
+    s3.put_object(Bucket="sealed", Key="one", Body=b"1")
+    assert s3.get_object(Bucket="sealed", Key="one")["Body"].read() == b"1"
+    del sealed["Condition"]
+    s3.put_bucket_policy(Bucket="sealed", Policy=json.dumps({"Version": "2012-10-17", "Statement": [sealed]}))
+    with pytest.raises(ClientError):
+        s3.get_object(Bucket="sealed", Key="one")

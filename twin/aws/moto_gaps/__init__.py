@@ -8,6 +8,7 @@ deletion: an order of deletion that AWS would refuse must not pass here.
 from twin.aws.moto_gaps import (
     access,
     addons,
+    buckets,
     capacity,
     changes,
     clusters,
@@ -41,6 +42,7 @@ _ALL = (
     images,
     registry,
     quotas,
+    buckets,
     journal,
     changes,
 )

@@ -181,7 +181,8 @@ def describe_update(self: Any) -> ActionResult:
 
 
 def describe_cluster_versions(self: Any) -> ActionResult:
-    return paged("clusterVersions", [{"clusterVersion": version, "clusterType": "eks"} for version in VERSIONS])
+    members = {"clusterType": "eks", "versionStatus": "STANDARD_SUPPORT"}
+    return paged("clusterVersions", [{"clusterVersion": version, **members} for version in VERSIONS])
 
 
 def _delete_cluster(inner: Any, self: Any, name: str) -> Any:
