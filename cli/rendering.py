@@ -118,8 +118,21 @@ def _line(inputs: Any) -> str:
     return " ".join(_yaml(interesting, flow=True).split()) if interesting else ""
 
 
+def _told(value: Any) -> Any:
+    """Put the wire's marks of secrets and of what is not known yet into words."""
+    from twin.aws.wire import SIGNATURE, UNKNOWN_TEXT
+
+    if isinstance(value, dict):
+        if SIGNATURE in value:
+            return "(secret)"
+        return {key: _told(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_told(entry) for entry in value]
+    return "(known once it is made)" if value == UNKNOWN_TEXT else value
+
+
 def _yaml(value: Any, *, flow: bool = False) -> str:
     import yaml
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    return yaml.dump(value, Dumper=dumper, default_flow_style=flow, width=10_000 if flow else 120).strip()
+    return yaml.dump(_told(value), Dumper=dumper, default_flow_style=flow, width=10_000 if flow else 120).strip()

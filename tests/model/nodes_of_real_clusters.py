@@ -205,3 +205,11 @@ RESERVED_CPU = {
     16: 110,
     64: 230,
 }
+
+
+# What nodes of EC2 show as the memory of their machine, in KiB, by instance type: never less than we count on.
+REAL_MEMORY_ON_EC2 = {
+    "p4d.24xlarge": (1176300008, "https://github.com/gnosia93/training-on-eks, kubectl describe node (2025-12-18)"),
+    "g5.8xlarge": (130461372, "https://github.com/aws/aws-k8s-tester/pull/471 (2024-08-29)"),
+    "p5.48xlarge": (2097096404, "https://github.com/bottlerocket-os/bottlerocket/pull/4418"),
+}

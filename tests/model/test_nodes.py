@@ -5,11 +5,11 @@ from decimal import Decimal
 import pytest
 
 from catalog import reader as catalog
-from model import nodes, offers
+from model import document, nodes, offers
 from model.pools import Pool
 from model.quantities import Quantity
-from tests.model.documents import drop, environment, errors, only, put, warnings
-from tests.model.nodes_of_real_clusters import REAL_NODES, RESERVED_CPU, RealNode
+from tests.model.documents import drop, environment, errors, only, put, small, warnings
+from tests.model.nodes_of_real_clusters import REAL_MEMORY_ON_EC2, REAL_NODES, RESERVED_CPU, RealNode
 
 
 def _pool(real: RealNode) -> Pool:
@@ -153,3 +153,10 @@ def test_what_all_pools_offer_is_counted_at_their_largest():
     env = environment()
     assert nodes.most_offered(env)["nvidia.com/gpu"] == 128
     assert nodes.most_offered(env)["nvidia.com/gpu.shared"] == 8 * 16
+
+
+@pytest.mark.parametrize(("instance", "seen"), [(name, seen) for name, (seen, _) in REAL_MEMORY_ON_EC2.items()])
+def test_memory_of_instances_is_no_more_than_real_nodes_show(instance: str, seen: int):
+    env = document.load(small(pools={"train": {"instance": instance, "size": 1}}))
+    counted = int(nodes.machine(env.pools["train"]).memory.value) // 1024
+    assert seen * 98 // 100 <= counted <= seen

@@ -7,8 +7,7 @@ from typing import Any
 from model import document
 from model.environment import Environment
 from model.problems import Problem, spoken
-
-from ..documents import Change
+from tests.model.documents import Change
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 RESERVATION = "cr-0a1b2c3d4e5f67890"

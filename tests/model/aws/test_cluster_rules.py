@@ -6,9 +6,8 @@ import pytest
 
 from model import document
 from model.problems import spoken
-
-from ..documents import Change, drop, put, small
-from .documents import found, made
+from tests.model.aws.documents import found, made
+from tests.model.documents import Change, drop, put, small
 
 VPC = {
     "vpc": "vpc-0a1b2c3d4e5f67890",

@@ -9,9 +9,8 @@ import yaml
 from catalog import reader as catalog
 from model.aws import blocks
 from model.aws.node_groups import EksTaint, autoscaler_tags, node_group
-
-from ..documents import drop, put
-from .documents import BLOCK, RESERVATION, made
+from tests.model.aws.documents import BLOCK, RESERVATION, made
+from tests.model.documents import drop, put
 
 AUTOSCALER = "k8s.io/cluster-autoscaler/node-template"
 

@@ -7,9 +7,8 @@ import pytest
 
 from model import document
 from model.problems import spoken
-
-from ..documents import Change, drop, put, small
-from .documents import BLOCK, NOW, RESERVATION, found, made
+from tests.model.aws.documents import BLOCK, NOW, RESERVATION, found, made
+from tests.model.documents import Change, drop, put, small
 
 
 def only(*changes: Change, **more: Any) -> tuple[str, Any]:

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.aws import subnets
-
-from ..documents import drop, put
-from .documents import found, made
+from tests.model.aws.documents import found, made
+from tests.model.documents import drop, put
 
 
 def places(*changes) -> dict[str, str]:
