@@ -1,19 +1,44 @@
 """Clusters as kubeconfig knows them."""
 
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
+import yaml
 from lightkube import ApiError, Client, KubeConfig
 from lightkube.core.exceptions import ConfigError
 
 from twin.paths import CONTEXT
 
+from .engine import Engine
 from .refusals import RefusedError
 
 DEFAULT = "~/.kube/config"
+
+
+@contextmanager
+def made_by(engine: Engine, stack: str) -> Iterator[Client | None]:
+    """Give a client of the cluster that a stack made itself; None if it has made none.
+
+    Args:
+        engine: The engine of the stack.
+        stack: Its name.
+
+    Raises:
+        RefusedError: The cluster does not answer or refuses.
+    """
+    kubeconfig = json.loads(engine.read("stack", "output", "--json", "--show-secrets", "--stack", stack)).get(
+        "kubeconfig"
+    )
+    if kubeconfig is None:
+        yield None
+        return
+    with _answering(f"the cluster of stack {stack}"):
+        with Client(config=KubeConfig.from_dict(yaml.safe_load(kubeconfig)).get()) as client:
+            yield client
 
 
 @contextmanager
@@ -38,13 +63,18 @@ def connected(settings: Mapping[str, str], context: str) -> Iterator[Client]:
             f"cluster.context {context}: no kubeconfig has it ({', '.join(map(str, files))})\n"
             f"  allowed: {', '.join(contexts) or 'there is none'}        fix: set KUBECONFIG, or correct the context"
         )
-    try:
+    with _answering(f"cluster.context {context}", "; fix: ./gangline twin start" if context == CONTEXT else ""):
         with Client(config=named.get(context)) as client:
             yield client
+
+
+@contextmanager
+def _answering(what: str, fix: str = "") -> Iterator[None]:
+    try:
+        yield
     except ConfigError as error:
-        raise RefusedError(f"cluster.context {context}: its kubeconfig is not usable: {error}") from None
+        raise RefusedError(f"{what}: its kubeconfig is not usable: {error}") from None
     except httpx2.TransportError as error:
-        start = "; fix: ./gangline twin start" if context == CONTEXT else ""
-        raise RefusedError(f"cluster.context {context}: the cluster does not answer: {error}{start}") from None
+        raise RefusedError(f"{what}: the cluster does not answer: {error}{fix}") from None
     except ApiError as error:
-        raise RefusedError(f"cluster.context {context}: the cluster refuses: {error}") from None
+        raise RefusedError(f"{what}: the cluster refuses: {error}") from None

@@ -1,7 +1,12 @@
 """`destroy`: takes down what `up` made, and says what stays."""
 
+import json
+from pathlib import Path
+from typing import Any
+
 from . import environments
 from .output import console
+from .refusals import RefusedError
 from .upping import InTwin, Yes, place_of, require_consent
 
 
@@ -9,11 +14,13 @@ def destroy(environment: environments.Name = "twin", twin: InTwin = False, yes: 
     """Take down what `up` made: workloads, queues, operators, in this order.
 
     What holds people's work stays: custom resource definitions with their objects, the scheduler's own queues.
-    The next `up` adopts them again.
+    The next `up` adopts them again. A cluster that `up` made itself goes with all that is in it, unless the document
+    keeps it: then nothing is taken down.
     """
     from . import rendering
 
     place = place_of(environment, rendering.load(environment), twin=twin)
+    refuse_protected(place.engine.read("stack", "export", "--stack", place.stack), environments.file(environment))
     if not place.of_twin:
         require_consent("destroy", yes)
     place.run("destroy", *(["--yes", "--skip-preview"] if place.of_twin else ["--yes"] if yes else []))
@@ -22,3 +29,32 @@ def destroy(environment: environments.Name = "twin", twin: InTwin = False, yes: 
     )
     if place.of_twin:
         console.print("The twin's control plane still runs: ./gangline twin stop ends it.")
+
+
+def refuse_protected(exported: str, file: Path) -> None:
+    """Refuse to take down a part of what must stay as a whole.
+
+    Args:
+        exported: The state of the stack as the engine exports it.
+        file: The environment's file.
+
+    Raises:
+        RefusedError: With all that is protected, and the way to lift it.
+    """
+    state: dict[str, Any] = json.loads(exported)
+    protected = [
+        f"  {resource['urn'].rpartition('::')[2]}  {resource.get('id', '')}".rstrip()
+        for resource in (state.get("deployment") or {}).get("resources") or ()
+        if resource.get("protect")
+    ]
+    if protected:
+        what = "1 resource is" if len(protected) == 1 else f"{len(protected)} resources are"
+        raise RefusedError(
+            "\n".join(
+                [
+                    f"destroy: {what} protected, since {file} says data: keep, or does not say otherwise",
+                    *protected,
+                    "  fix: data: delete, and an up that lifts the protection; then destroy again",
+                ]
+            )
+        )

@@ -48,7 +48,7 @@ class Engine:
 
     @classmethod
     def of_twin(cls, settings: Mapping[str, str]) -> "Engine":
-        """Give the engine of the twin: whatever Pulumi settings the user has stay out of it.
+        """Give the engine of the twin: whatever settings of Pulumi and AWS the user has stay out of it.
 
         Args:
             settings: What `twin env` prints.
@@ -56,7 +56,7 @@ class Engine:
         Raises:
             RefusedError: No pulumi is found on the twin's path.
         """
-        inherited = {key: value for key, value in os.environ.items() if not key.startswith("PULUMI_")}
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith(("PULUMI_", "AWS_"))}
         whole = inherited | dict(settings)
         found = shutil.which("pulumi", path=whole.get("PATH"))
         if found is None:

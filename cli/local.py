@@ -5,14 +5,14 @@ from typing import Any
 
 import yaml
 
-from model import document, operators
+from model import aws, document, operators
 from model.environment import Environment
 from model.offers import node_offers
 from twin import host, tools
 from twin.cluster import Twin
 from twin.paths import CONTEXT
 
-from . import environments, recovery
+from . import cloud, environments, recovery
 from .engine import Engine
 from .environments import ROOT
 from .output import console
@@ -68,16 +68,20 @@ def borrowed_config(name: str) -> Path:
     """Write the stack file of an environment that was written for another cluster, as the twin needs it.
 
     It has the same document but for the kubeconfig context and the sources of upstream releases, and none of the
-    other settings: a secrets provider or a region is the real cluster's. The environment's own file stays as it is.
+    other settings: a secrets provider or a region is the real cluster's. What a cluster of the twin's cloud holds may
+    go with it. The environment's own file stays as it is.
     """
     value = dict(document.read(environments.file(name)).value)
-    value["cluster"] = value["cluster"] | {"context": CONTEXT}
+    if value["cluster"].get("provider") == "aws":
+        value["data"] = "delete"
+    else:
+        value["cluster"] = value["cluster"] | {"context": CONTEXT}
     lent = {product: {"source": f".twin/sources/{source}"} for product, source in SOURCES.items()}
     for product, version in VERSIONS.items():
         lent[product]["version"] = version
     value["releases"] = (value.get("releases") or {}) | lent
     _without_operator(value)
-    config = {"pulumi:disable-default-providers": ["kubernetes"], document.KEY: value}
+    config = {"pulumi:disable-default-providers": ["aws", "kubernetes"], document.KEY: value}
     file = STATE / "stacks" / f"Pulumi.{name}.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     kept = yaml.safe_load(file.read_text()) if file.exists() else {}
@@ -124,15 +128,23 @@ def ready(stack: str, environment: Environment, config: Path | None = None) -> E
             f"  allowed: ./gangline render {stack}        fix: devices: {{install: plugins}}"
         )
     local = Twin(STATE, programs())
-    engine = Engine.of_twin(local.environment())
-    _refuse_company(recovery.saved_state(engine, stack))
+    _refuse_company(recovery.saved_state(Engine.of_twin(local.environment()), stack))
     _start(local, environment)
+    engine = Engine.of_twin(local.environment())  # which has the cloud by now
     recovery.end_orphans(engine.settings)
     if recovery.saved_state(engine, stack).exists():
         recovery.recover(engine, stack, local.client())
     else:
         engine.read("stack", "init", "--stack", stack, *(["--cwd", str(config.parent)] if config else []))
+    if aws.here(environment) and local.cloud:
+        cloud.prepare(engine, stack, environment, local.cloud)
     return engine
+
+
+def must_refresh(engine: Engine, stack: str, environment: Environment) -> bool:
+    """Say whether a run on the twin must ask first what is still there: its cloud forgets with its process."""
+    address = twin().cloud
+    return bool(aws.here(environment) and address and cloud.forgot(engine, stack, address))
 
 
 def _refuse_company(saved: Path) -> None:
@@ -145,11 +157,16 @@ def _refuse_company(saved: Path) -> None:
 
 
 def _start(local: Twin, environment: Environment) -> None:
-    started = local.start(lambda line: console.print(f"[dim]twin: {line}[/]"))
+    started = local.start(lambda line: console.print(f"[dim]twin: {line}[/]"), cloud=aws.here(environment))
     for note in started.notes:
         console.print(f"twin: {note}")
-    changes = local.apply_nodes(node_offers(environment))
     state = "runs already" if started.already else f"started in {started.seconds:.1f} s"
+    if aws.here(environment):
+        declared = environment.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        count = local.follow(aws.region(environment), declared)
+        console.print(f"twin: {state}; AWS is moto at {local.cloud}; nodes follow the node groups, {count} now")
+        return
+    changes = local.apply_nodes(node_offers(environment))
     counts = {"created": changes.created, "updated": changes.updated, "deleted": changes.deleted}
     changed = ", ".join(f"{len(names)} {what}" for what, names in counts.items() if names) or "as the document says"
     console.print(f"twin: {state}; nodes {changed}")

@@ -22,6 +22,7 @@ from .engine import Engine
 from .output import console
 from .refusals import RefusedError
 
+PROJECT = "gangline"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 PENDING = ("pending-install", "pending-upgrade", "pending-rollback", "uninstalling")
 """States of a Helm release in which Helm refuses every further operation (helm.sh/helm/v3, pkg/release/status.go)."""
@@ -43,6 +44,9 @@ def end_orphans(settings: Mapping[str, str]) -> None:
 
     The engine puts each plugin into a process group of its own, so that they outlive whatever killed it.
     """
+    # The stand-in for AWS ends by itself, once the call is done that it is in: what it made must be noted.
+    finishing = [process for process in psutil.process_iter(["cmdline", "ppid"]) if _is_finishing(process, settings)]
+    psutil.wait_procs(finishing, timeout=10)
     orphans = [process for process in psutil.process_iter(["name", "ppid"]) if _is_orphan(process, settings)]
     for process in orphans:
         with suppress(psutil.NoSuchProcess):
@@ -53,6 +57,16 @@ def end_orphans(settings: Mapping[str, str]) -> None:
 def _is_orphan(process: psutil.Process, settings: Mapping[str, str]) -> bool:
     if not str(process.info["name"]).startswith("pulumi-") or process.info["ppid"] != 1:
         return False
+    return _is_of(process, settings)
+
+
+def _is_finishing(process: psutil.Process, settings: Mapping[str, str]) -> bool:
+    if "twin.aws.plugin" not in (process.info["cmdline"] or ()) or process.info["ppid"] != 1:
+        return False
+    return _is_of(process, settings)
+
+
+def _is_of(process: psutil.Process, settings: Mapping[str, str]) -> bool:
     try:
         return process.environ().get("PULUMI_BACKEND_URL") == settings["PULUMI_BACKEND_URL"]
     except psutil.Error:
@@ -62,7 +76,13 @@ def _is_orphan(process: psutil.Process, settings: Mapping[str, str]) -> bool:
 def saved_state(engine: Engine, stack: str) -> Path:
     """Give the file in which the twin's back end keeps a stack; it is there once the stack was made."""
     back_end = Path(urlparse(engine.settings["PULUMI_BACKEND_URL"]).path)
-    return back_end / ".pulumi" / "stacks" / "gangline" / f"{stack}.json"
+    return back_end / ".pulumi" / "stacks" / PROJECT / f"{stack}.json"
+
+
+def resources(engine: Engine, stack: str) -> list[dict[str, Any]]:
+    """Give the resources of a stack of the twin as its saved state has them; none before it was made."""
+    saved = saved_state(engine, stack)
+    return (_latest(saved).get("resources") or []) if saved.exists() else []
 
 
 def holds_resources(saved: Path) -> bool:

@@ -4,7 +4,8 @@ Everything here is read from the cluster; only the names of what to look for com
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,8 @@ from model.environment import Environment
 from model.quantities import Quantity
 from twin.paths import CONTEXT
 
-from .clusters import connected
+from .clusters import connected, made_by
+from .engine import Engine
 from .output import console
 from .tables import table
 
@@ -31,16 +33,18 @@ BASIC = ("cpu", "memory")
 UNITS = (("Ti", 40), ("Gi", 30), ("Mi", 20))
 
 
-def show(stack: str, environment: Environment, settings: Mapping[str, str], *, of_twin: bool) -> None:
+def show(stack: str, environment: Environment, engine: Engine, *, of_twin: bool) -> None:
     """Print pools, queues with their deserved and used amounts, and where each Ray cluster stands.
 
     Args:
         stack: The stack's name, which is the environment's.
         environment: The document that was brought up.
-        settings: The process environment of the engine that did it.
+        engine: The engine that did it.
         of_twin: Whether that was on the twin.
     """
-    with connected(settings, CONTEXT if of_twin else environment.cluster.context) as client:
+    with _cluster(stack, environment, engine, of_twin=of_twin) as client:
+        if client is None:
+            return
         found = list(client.list(Node))
         parts = [_pools(environment, found), _queues(environment, client)]
         if environment.ray.clusters:
@@ -48,6 +52,13 @@ def show(stack: str, environment: Environment, settings: Mapping[str, str], *, o
     for part in [*parts, _next_steps(stack, environment, of_twin=of_twin)]:
         console.print()
         console.print(part)
+
+
+def _cluster(
+    stack: str, environment: Environment, engine: Engine, *, of_twin: bool
+) -> AbstractContextManager[Client | None]:
+    context = CONTEXT if of_twin else environment.cluster.context
+    return connected(engine.settings, context) if context else made_by(engine, stack)
 
 
 def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> None:

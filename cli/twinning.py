@@ -1,5 +1,6 @@
 """`twin`: the local cluster by itself."""
 
+import os
 import shlex
 import sys
 from typing import Annotated
@@ -47,9 +48,18 @@ def status() -> None:
 @app.command(name="env")
 def environment_variables() -> None:
     """Print the settings that make kubectl and plain pulumi speak to the twin: eval "$(./gangline twin env)"."""
+    from twin.aws import running
+
     from . import local
 
-    for name, value in local.twin().environment().items():
+    here = local.twin()
+    given = here.environment()
+    if here.cloud:
+        # They would lead past the twin's cloud, to AWS.
+        for name in sorted(os.environ.keys() - given.keys()):
+            if name.startswith(running.PREFIX):
+                sys.stdout.write(f"unset {name}\n")
+    for name, value in given.items():
         sys.stdout.write(f"export {name}={shlex.quote(value)}\n")
 
 

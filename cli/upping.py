@@ -11,6 +11,7 @@ from model.environment import Environment
 
 from . import environments
 from .engine import POLICIES, Engine
+from .output import console
 from .refusals import RefusedError
 
 InTwin = Annotated[
@@ -28,12 +29,14 @@ class Place:
         engine: The Pulumi engine that does it.
         of_twin: Whether that is the local twin, where nothing needs consent.
         config: The stack file, where it is not the usual one.
+        refresh: Whether a run must ask first what is still there.
     """
 
     stack: str
     engine: Engine
     of_twin: bool
     config: Path | None = None
+    refresh: bool = False
 
     def run(self, command: str, *arguments: str) -> None:
         """Run a Pulumi command on the stack.
@@ -42,7 +45,8 @@ class Place:
             RefusedError: It failed; what is wrong is on the screen already.
         """
         config = ["--config-file", str(self.config)] if self.config else []
-        self.engine.run(command, "--stack", self.stack, *config, *arguments)
+        refresh = ["--refresh"] if self.refresh else []
+        self.engine.run(command, "--stack", self.stack, *config, *refresh, *arguments)
 
 
 def up(
@@ -79,7 +83,7 @@ def up(
         place.run("up", "--policy-pack", POLICIES, "--yes", "--skip-preview")
     else:
         place.run("up", "--policy-pack", POLICIES, *(["--yes"] if yes else []))
-    summary.show(environment, loaded, place.engine.settings, of_twin=place.of_twin)
+    summary.show(environment, loaded, place.engine, of_twin=place.of_twin)
 
 
 def _look_ahead(engine: Engine, stack: str, environment: Environment) -> None:
@@ -90,9 +94,14 @@ def _look_ahead(engine: Engine, stack: str, environment: Environment) -> None:
     """
     from . import clusters, recovery
 
-    with clusters.connected(engine.settings, environment.cluster.context) as client:
-        recovery.refuse_pending_releases(client)
+    if context := environment.cluster.context:
+        with clusters.connected(engine.settings, context) as client:
+            recovery.refuse_pending_releases(client)
     engine.require_stack(stack)
+    if context is None:
+        with clusters.made_by(engine, stack) as made:
+            if made is not None:  # a first run makes it
+                recovery.refuse_pending_releases(made)
 
 
 def _in_twin(environment: Environment, asked: bool) -> bool:
@@ -114,7 +123,11 @@ def place_of(name: str, environment: Environment, *, twin: bool) -> Place:
     if not _in_twin(environment, twin):
         return Place(name, Engine.of_user(), of_twin=False)
     config = None if local.lives_in_twin(environment) else local.borrowed_config(name)
-    return Place(name, local.ready(name, environment, config), of_twin=True, config=config)
+    engine = local.ready(name, environment, config)
+    refresh = local.must_refresh(engine, name, environment)
+    if refresh:
+        console.print("twin: its cloud has forgotten what the stack made there; the run looks at all of it again")
+    return Place(name, engine, of_twin=True, config=config, refresh=refresh)
 
 
 def require_consent(command: str, yes: bool) -> None:

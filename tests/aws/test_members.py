@@ -8,8 +8,9 @@ from provider_client import ACCOUNT, REGION
 
 from model import nodes
 from model.document import read
+from model.topology import AWS_LAYERS
 from twin.aws import members
-from twin.aws.members import LAYERS, Member
+from twin.aws.members import Member
 from twin.paths import CHECKOUT
 
 
@@ -70,7 +71,7 @@ def test_labels_and_taints_change_nodes_a_new_template_brings_others(place: Plac
 
 def test_the_network_has_layers(place: Place, group: dict[str, str]) -> None:
     found = of_group(place).values()
-    outer, middle, inner = ({one.labels[label] for one in found} for label in LAYERS)
+    outer, middle, inner = ({one.labels[label] for one in found} for label in AWS_LAYERS)
     assert (len(outer), len(middle), len(inner)) == (1, 1, 3)  # 40 nodes, 16 to a leaf, 4 leaves to a spine
 
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from catalog import reader
-from model import features, gpu_labels, nodes
+from model import features, gpu_labels, nodes, topology
+from model.derived import derived
 from model.offers import NodeOffer
 from model.pools import Taint
 from twin.aws.cloud import Cloud
@@ -20,9 +21,6 @@ from twin.aws.row import Call
 
 if TYPE_CHECKING:
     from model.environment import Environment
-
-LAYERS = tuple(f"topology.k8s.aws/network-node-layer-{number}" for number in (1, 2, 3))
-"""Labels of the network's layers, the outermost first: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-topology.html."""
 
 _EFFECTS = {"NO_SCHEDULE": "NoSchedule", "NO_EXECUTE": "NoExecute", "PREFER_NO_SCHEDULE": "PreferNoSchedule"}
 
@@ -35,11 +33,15 @@ class Member:
         name: The node's name.
         labels: What EKS and the cloud controller write on it, and the group's own labels.
         taints: The group's, in Kubernetes' spelling.
+        number: Its number in its group, from 0.
+        size: Nodes of its group.
     """
 
     name: str
     labels: Mapping[str, str]
     taints: tuple[Taint, ...]
+    number: int
+    size: int
 
     @property
     def pool(self) -> str | None:
@@ -76,14 +78,21 @@ def offer(env: "Environment", member: Member) -> NodeOffer:
     """
     name = member.pool or ""
     pool = env.pools[name]
+    # Where the document tells how its nodes lie in the network, they lie like that.
+    place = _places(env, name, member.size)[member.number]
     return NodeOffer(
         name=member.name,
         pool=name,
-        labels={**gpu_labels.labels(env, name), **features.labels(env, name), **member.labels},
+        labels={**gpu_labels.labels(env, name), **features.labels(env, name), **member.labels, **place},
         taints=member.taints,
         capacity={key: str(amount) for key, amount in nodes.capacity(pool).items()},
         allocatable={key: str(amount) for key, amount in nodes.allocatable(pool).items()},
     )
+
+
+@derived
+def _places(env: "Environment", pool: str, size: int) -> list[dict[str, str]]:
+    return topology.node_labels(env, pool, size)
 
 
 def _ask(cloud: Cloud, operation: str, service: str = "eks", **parameters: Any) -> dict[str, Any]:
@@ -100,13 +109,14 @@ def _of_group(cloud: Cloud, group: Mapping[str, Any], leaf: int, spine: int) -> 
         for taint in group.get("taints") or ()
     )
     made_of = f"{group['nodegroupArn']} {group['releaseVersion']} {template.get('version', '')}"
-    for number in range(group["scalingConfig"]["desiredSize"]):
+    size = group["scalingConfig"]["desiredSize"]
+    for number in range(size):
         identity = f"i-{hashlib.sha256(f'{made_of} {number}'.encode()).hexdigest()[:17]}"
         name = f"{identity}.{cloud.region}.compute.internal"
         place = subnets[number % len(subnets)]
         zone = place["AvailabilityZone"]
         inner = number // leaf
-        layers = zip(LAYERS, ((), (inner // spine,), (inner // spine, inner)), strict=True)
+        layers = zip(topology.AWS_LAYERS, ((), (inner // spine,), (inner // spine, inner)), strict=True)
         labels = {
             **(group.get("labels") or {}),
             "kubernetes.io/arch": architecture,
@@ -123,7 +133,7 @@ def _of_group(cloud: Cloud, group: Mapping[str, Any], leaf: int, spine: int) -> 
         if template:
             labels["eks.amazonaws.com/sourceLaunchTemplateId"] = template["id"]
             labels["eks.amazonaws.com/sourceLaunchTemplateVersion"] = str(template["version"])
-        yield Member(name, labels, taints)
+        yield Member(name, labels, taints, number, size)
 
 
 def _network_node(group: Mapping[str, Any], zone: str, *numbers: int) -> str:

@@ -17,3 +17,6 @@ JOURNAL = "/moto-api/gangline/journal"
 
 CHANGES = "/moto-api/gangline/changes"
 """Where at the cloud's address one waits for a change of EKS."""
+
+GIVEN = "/moto-api/gangline/given"
+"""Where at the cloud's address what an account has before is put."""

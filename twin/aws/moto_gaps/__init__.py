@@ -16,6 +16,7 @@ from twin.aws.moto_gaps import (
     endpoints,
     failures,
     fsx,
+    given,
     identity,
     images,
     journal,
@@ -45,6 +46,7 @@ _ALL = (
     buckets,
     journal,
     changes,
+    given,
 )
 
 __all__ = ["install"]
