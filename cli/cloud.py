@@ -1,6 +1,6 @@
 """The twin's cloud as the command line uses it: what must be there before a run, and what must not."""
 
-from collections.abc import Iterator
+from pathlib import Path
 
 import httpx2
 
@@ -11,46 +11,55 @@ from . import recovery
 from .engine import Engine
 from .output import console
 
-_AWS = "aws:"
 
+def prepare(engine: Engine, stack: str, environment: Environment, address: str, config: Path | None) -> Engine:
+    """Make cloud and state fit for a run.
 
-def prepare(engine: Engine, stack: str, environment: Environment, address: str) -> None:
-    """Put into the cloud what the document names and does not make, and delete what a killed run left there.
+    What the document names and does not make is put into the cloud, what a killed run left there unknown to the stack
+    is deleted, and what the cloud has forgotten is forgotten by the stack: its memory ends with its process.
+
+    Args:
+        engine: The twin's engine.
+        stack: Name of the stack.
+        environment: Its document.
+        address: The cloud's.
+        config: The stack file, where it is not the usual one.
+
+    Returns:
+        The engine for the run.
 
     Raises:
-        TwinError: The cloud does not answer, or refuses it.
+        TwinError: The cloud does not answer, or refuses something.
     """
     from twin.aws import given, orphans
     from twin.aws.cloud import CloudError
 
+    made = [
+        (resource["urn"], resource["id"])
+        for resource in recovery.resources(engine, stack)
+        if resource["type"].startswith("aws:") and resource.get("id") and not resource.get("external")
+    ]
     try:
         if new := given.give(address, environment):
             console.print(f"twin: what the document takes for given is in the cloud now: {', '.join(new)}")
-        gone = orphans.sweep(address, stack, recovery.PROJECT, _known(engine, stack))
+        gone = orphans.sweep(address, stack, recovery.PROJECT, made)
+        there = {(entry["urn"], entry["id"]) for entry in orphans.noted(address)}
     except (CloudError, httpx2.HTTPError) as error:
         raise TwinError(f"the twin's cloud: {error}") from error
     if gone:
         names = ", ".join(urn.rpartition("::")[2] for urn in gone)
         console.print(f"{len(gone)} resources of a killed run were in the cloud unknown to the stack; deleted: {names}")
+    lost = [urn for urn, identity in made if (urn, identity) not in there]
+    return _refreshed(engine, stack, lost, config) if lost else engine
 
 
-def forgot(engine: Engine, stack: str, address: str) -> bool:
-    """Say whether the cloud has lost what the stack made in it: its memory ends with its process.
-
-    Raises:
-        TwinError: The cloud does not answer.
-    """
-    from twin.aws import orphans
-
-    try:
-        there = {(entry["urn"], entry["id"]) for entry in orphans.noted(address)}
-    except httpx2.HTTPError as error:
-        raise TwinError(f"the twin's cloud: {error}") from error
-    return any(each not in there for each in _known(engine, stack))
-
-
-def _known(engine: Engine, stack: str) -> Iterator[tuple[str, str]]:
-    """Give URN and id of everything at AWS that the saved stack has made."""
-    for resource in recovery.resources(engine, stack):
-        if resource["type"].startswith(_AWS) and resource.get("id") and not resource.get("external"):
-            yield resource["urn"], resource["id"]
+def _refreshed(engine: Engine, stack: str, lost: list[str], config: Path | None) -> Engine:
+    """Have the engine look at what is lost, and at nothing else: the cluster may be at another address by now."""
+    console.print(
+        f"twin: its cloud has ended since, and has forgotten {len(lost)} resources; the stack forgets them, too"
+    )
+    file = ["--config-file", str(config)] if config else []
+    targets = [word for urn in lost for word in ("--target", urn)]
+    engine.read("refresh", "--stack", stack, *file, "--yes", "--skip-preview", *targets)
+    # A destroy has no new cluster to find the old one's objects by: they went with it.
+    return Engine(engine.program, {**engine.settings, "PULUMI_K8S_DELETE_UNREACHABLE": "true"})

@@ -30,15 +30,13 @@ def made_by(engine: Engine, stack: str) -> Iterator[Client | None]:
     Raises:
         RefusedError: The cluster does not answer or refuses.
     """
-    kubeconfig = json.loads(engine.read("stack", "output", "--json", "--show-secrets", "--stack", stack)).get(
-        "kubeconfig"
-    )
-    if kubeconfig is None:
+    outputs = json.loads(engine.read("stack", "output", "--json", "--show-secrets", "--stack", stack))
+    if "kubeconfig" not in outputs:
         yield None
         return
-    with _answering(f"the cluster of stack {stack}"):
-        with Client(config=KubeConfig.from_dict(yaml.safe_load(kubeconfig)).get()) as client:
-            yield client
+    config = KubeConfig.from_dict(yaml.safe_load(outputs["kubeconfig"])).get()
+    with _answering(f"the cluster of stack {stack}"), Client(config=config) as client:
+        yield client
 
 
 @contextmanager
@@ -63,9 +61,9 @@ def connected(settings: Mapping[str, str], context: str) -> Iterator[Client]:
             f"cluster.context {context}: no kubeconfig has it ({', '.join(map(str, files))})\n"
             f"  allowed: {', '.join(contexts) or 'there is none'}        fix: set KUBECONFIG, or correct the context"
         )
-    with _answering(f"cluster.context {context}", "; fix: ./gangline twin start" if context == CONTEXT else ""):
-        with Client(config=named.get(context)) as client:
-            yield client
+    fix = "; fix: ./gangline twin start" if context == CONTEXT else ""
+    with _answering(f"cluster.context {context}", fix), Client(config=named.get(context)) as client:
+        yield client
 
 
 @contextmanager

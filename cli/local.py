@@ -137,14 +137,8 @@ def ready(stack: str, environment: Environment, config: Path | None = None) -> E
     else:
         engine.read("stack", "init", "--stack", stack, *(["--cwd", str(config.parent)] if config else []))
     if aws.here(environment) and local.cloud:
-        cloud.prepare(engine, stack, environment, local.cloud)
+        return cloud.prepare(engine, stack, environment, local.cloud, config)
     return engine
-
-
-def must_refresh(engine: Engine, stack: str, environment: Environment) -> bool:
-    """Say whether a run on the twin must ask first what is still there: its cloud forgets with its process."""
-    address = twin().cloud
-    return bool(aws.here(environment) and address and cloud.forgot(engine, stack, address))
 
 
 def _refuse_company(saved: Path) -> None:

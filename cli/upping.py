@@ -11,7 +11,6 @@ from model.environment import Environment
 
 from . import environments
 from .engine import POLICIES, Engine
-from .output import console
 from .refusals import RefusedError
 
 InTwin = Annotated[
@@ -29,14 +28,12 @@ class Place:
         engine: The Pulumi engine that does it.
         of_twin: Whether that is the local twin, where nothing needs consent.
         config: The stack file, where it is not the usual one.
-        refresh: Whether a run must ask first what is still there.
     """
 
     stack: str
     engine: Engine
     of_twin: bool
     config: Path | None = None
-    refresh: bool = False
 
     def run(self, command: str, *arguments: str) -> None:
         """Run a Pulumi command on the stack.
@@ -45,8 +42,7 @@ class Place:
             RefusedError: It failed; what is wrong is on the screen already.
         """
         config = ["--config-file", str(self.config)] if self.config else []
-        refresh = ["--refresh"] if self.refresh else []
-        self.engine.run(command, "--stack", self.stack, *config, *refresh, *arguments)
+        self.engine.run(command, "--stack", self.stack, *config, *arguments)
 
 
 def up(
@@ -123,11 +119,7 @@ def place_of(name: str, environment: Environment, *, twin: bool) -> Place:
     if not _in_twin(environment, twin):
         return Place(name, Engine.of_user(), of_twin=False)
     config = None if local.lives_in_twin(environment) else local.borrowed_config(name)
-    engine = local.ready(name, environment, config)
-    refresh = local.must_refresh(engine, name, environment)
-    if refresh:
-        console.print("twin: its cloud has forgotten what the stack made there; the run looks at all of it again")
-    return Place(name, engine, of_twin=True, config=config, refresh=refresh)
+    return Place(name, local.ready(name, environment, config), of_twin=True, config=config)
 
 
 def require_consent(command: str, yes: bool) -> None:

@@ -132,7 +132,7 @@ class Twin:
         self.paths.make()
         given = environment.variables(self.paths, self.programs)
         if self.cloud:
-            given |= running.variables(self._ports()[running.CLOUD], self.paths.kubeconfig, given)
+            given |= running.variables(self._ports()[running.CLOUD], self.paths.pki / pki.TOKENS, given)
         return given
 
     def follow(self, region: str, document: Mapping[str, Any]) -> int:

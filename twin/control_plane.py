@@ -130,6 +130,7 @@ def _apiserver(paths: Paths, ports: Mapping[str, int]) -> tuple[str, ...]:
         f"--etcd-certfile={paths.pki}/etcd-client.crt",
         f"--etcd-keyfile={paths.pki}/etcd-client.key",
         f"--client-ca-file={paths.pki}/ca.crt",
+        f"--token-auth-file={paths.pki}/{pki.TOKENS}",
         f"--tls-cert-file={paths.pki}/server.crt",
         f"--tls-private-key-file={paths.pki}/server.key",
         "--service-account-issuer=https://kubernetes.default.svc.cluster.local",

@@ -1,6 +1,7 @@
 """Certificates, keys and kubeconfigs of the twin's own cluster. They are good for nothing else."""
 
 import base64
+import secrets
 import shutil
 import tempfile
 from pathlib import Path
@@ -32,7 +33,11 @@ CLIENTS = {
     "scheduler": ("system:kube-scheduler", "system:kube-scheduler"),
     "etcd-client": ("kube-apiserver", "gangline"),
 }
+TOKENS = "tokens.csv"
+"""Tokens that the API server knows, as its `--token-auth-file` has them: one, an administrator's, for those who come
+with a token instead of a certificate, as the clients of EKS do."""
 FILES = (
+    TOKENS,
     "ca.crt",
     "ca.key",
     "service-accounts.key",
@@ -85,6 +90,8 @@ def _issue(directory: Path) -> None:
     contents["service-accounts.pub"] = signing.public_key().public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
+    user, group = CLIENTS["admin"]
+    contents[TOKENS] = f"{secrets.token_urlsafe(32)},{user},{user},{group}\n".encode()
     for name, content in contents.items():
         path = directory / name
         path.touch(mode=0o600)

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import httpx2
 import pytest
-import yaml
 from place import Place
 
 from twin.aws import names, running, token
@@ -19,7 +18,7 @@ from twin.aws.moto_gaps import clusters
 
 
 def test_the_stand_ins_come_before_an_official_provider(tmp_path: Path) -> None:
-    given = running.variables(5600, tmp_path / "kubeconfig", {"PATH": "/usr/local/bin"})
+    given = running.variables(5600, tmp_path / "tokens.csv", {"PATH": "/usr/local/bin"})
     assert given["PATH"].split(os.pathsep) == [str(running.STAND_INS), "/usr/local/bin"]
     assert given[names.VARIABLE] == given["AWS_ENDPOINT_URL"] == "http://127.0.0.1:5600"
     assert {path.name for path in running.STAND_INS.iterdir()} == {"aws", "pulumi-resource-aws"}
@@ -50,28 +49,25 @@ def call(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_token_is_the_twins_certificate(tmp_path: Path) -> None:
-    (tmp_path / "key").write_text("the key")
-    data = base64.b64encode(b"the certificate").decode()
-    user = {"client-certificate-data": data, "client-key": str(tmp_path / "key")}
-    (tmp_path / "kubeconfig").write_text(yaml.safe_dump({"users": [{"name": "twin", "user": user}]}))
+def test_a_token_is_one_that_the_twins_api_server_knows(tmp_path: Path) -> None:
+    (tmp_path / "tokens.csv").write_text("the-token,gangline-admin,gangline-admin,system:masters\n")
     words = ("--region", "us-east-2", "eks", "get-token", "--cluster-name", "atlas", "--output", "json")
-    answer = call(*words, **{names.KUBECONFIG: str(tmp_path / "kubeconfig")})
+    answer = call(*words, **{names.TOKENS: str(tmp_path / "tokens.csv")})
     assert answer.returncode == 0, answer.stderr
     told = json.loads(answer.stdout)
     assert told["apiVersion"] == token.LATEST
-    assert told["status"] == {"clientCertificateData": "the certificate", "clientKeyData": "the key"}
+    assert told["status"] == {"token": "the-token"}
 
 
 def test_nothing_else_is_answered() -> None:
     assert "knows `eks get-token` only" in call("s3", "ls").stderr
     assert "no twin asked for it" in call("eks", "get-token", "--cluster-name", "atlas").stderr
-    assert token.KUBECONFIG == names.KUBECONFIG
+    assert token.TOKENS == names.TOKENS
 
 
 def test_a_path_that_has_the_stand_ins_already_is_not_made_longer(tmp_path: Path) -> None:
-    once = running.variables(5600, tmp_path / "kubeconfig", {"PATH": "/usr/local/bin:/bin"})
-    assert running.variables(5600, tmp_path / "kubeconfig", once)["PATH"] == once["PATH"]
+    once = running.variables(5600, tmp_path / "tokens.csv", {"PATH": "/usr/local/bin:/bin"})
+    assert running.variables(5600, tmp_path / "tokens.csv", once)["PATH"] == once["PATH"]
 
 
 def test_who_follows_is_told_of_a_change_at_once(place: Place) -> None:

@@ -9,8 +9,8 @@ VARIABLE = "GANGLINE_TWIN_AWS"
 ENDPOINT, AUTHORITY = "GANGLINE_TWIN_ENDPOINT", "GANGLINE_TWIN_AUTHORITY"
 """End point of the twin's API server, and the file of its authority, for the clusters of EKS."""
 
-KUBECONFIG = "GANGLINE_TWIN_KUBECONFIG"
-"""The twin's kubeconfig, for `aws eks get-token`."""
+TOKENS = "GANGLINE_TWIN_TOKENS"
+"""The file of the tokens that the twin's API server knows, for `aws eks get-token`."""
 
 JOURNAL = "/moto-api/gangline/journal"
 """Where at the cloud's address the notes of what was made are."""

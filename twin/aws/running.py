@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx2
 
-from twin.aws.names import AUTHORITY, ENDPOINT, JOURNAL, KUBECONFIG, VARIABLE
+from twin.aws.names import AUTHORITY, ENDPOINT, JOURNAL, TOKENS, VARIABLE
 from twin.keeper import Program
 from twin.paths import CHECKOUT
 
@@ -64,7 +64,7 @@ def made(port: int) -> int:
     return len(httpx2.get(f"{address(port)}{JOURNAL}", timeout=5, trust_env=False).raise_for_status().json())
 
 
-def variables(port: int, kubeconfig: Path, base: Mapping[str, str]) -> dict[str, str]:
+def variables(port: int, tokens: Path, base: Mapping[str, str]) -> dict[str, str]:
     """Give the environment variables, and PATH, for a program that shall meet the twin's cloud.
 
     The stand-ins come first on PATH: an official AWS provider would reach for AWS itself. Should anything else do so,
@@ -72,13 +72,13 @@ def variables(port: int, kubeconfig: Path, base: Mapping[str, str]) -> dict[str,
 
     Args:
         port: Where the cloud listens.
-        kubeconfig: The twin's own, for the tokens of EKS clusters.
+        tokens: The file of the tokens that the twin's API server knows.
         base: The environment so far.
     """
     search = [entry for entry in base.get("PATH", os.defpath).split(os.pathsep) if entry != str(STAND_INS)]
     return {
         VARIABLE: address(port),
-        KUBECONFIG: str(kubeconfig),
+        TOKENS: str(tokens),
         "PATH": os.pathsep.join([str(STAND_INS), *search]),
         "AWS_ENDPOINT_URL": address(port),
         "AWS_ACCESS_KEY_ID": "twin",
