@@ -1,6 +1,7 @@
 """The AWS account that an environment is made in: the user's, or that of the twin's cloud."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +143,24 @@ def absent(ask: Callable[..., Any], *codes: str, **parameters: Any) -> Any:
         if code(error) in codes:
             return None
         raise
+
+
+@contextmanager
+def refusing(what: str) -> Iterator[None]:
+    """Tell a refusal of AWS in words.
+
+    Raises:
+        RefusedError: AWS refused what was done inside.
+    """
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        fix = "\n  fix: allow it to whoever runs this" if code(error) in DENIED else ""
+        raise RefusedError(f"{what}: {code(error)}: {message(error)}{fix}") from None
+    except BotoCoreError as error:
+        raise RefusedError(f"{what}: {error}") from None
 
 
 def code(error: "ClientError") -> str:

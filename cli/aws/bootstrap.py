@@ -115,9 +115,11 @@ def _key(account: Account, names: Names) -> Iterator[Change]:
         # A run that was killed may have made the key, and not its name yet.
         description = f"Pulumi's states and secrets ({names.prefix})"
         known = [key["KeyId"] for page in kms.get_paginator("list_keys").paginate() for key in page["Keys"]]
+        # A key may be closed to everybody but its owner: then it is none of these.
+        told = (absent(kms.describe_key, "AccessDeniedException", KeyId=each) for each in known)
         nameless = [
             key["KeyId"]
-            for key in (kms.describe_key(KeyId=each)["KeyMetadata"] for each in known)
+            for key in (each["KeyMetadata"] for each in told if each)
             if key.get("Description") == description and key["KeyState"] == "Enabled"
         ]
 

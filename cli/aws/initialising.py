@@ -9,7 +9,7 @@ import typer
 from cli.output import console
 from cli.refusals import RefusedError
 
-from .account import Account
+from .account import Account, refusing
 
 if TYPE_CHECKING:
     from .bootstrap import Names
@@ -89,7 +89,8 @@ def _show(account: Account, names: "Names") -> int:
     console.print(f"account {names.account} in {names.region}, as {account.caller}", markup=False)
     count = 0
     for what, changes in parts(account, names):
-        found = list(changes())
+        with refusing(what):
+            found = list(changes())
         count += len(found)
         console.print(f"  {what}" + ("" if found else ": as it should be"), markup=False)
         for change in found:
@@ -107,21 +108,14 @@ def _agree(yes: bool) -> None:
 
 
 def _make(account: Account, names: "Names") -> None:
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    from .account import code, message
     from .bootstrap import parts
 
     for what, changes in parts(account, names):
-        for change in changes():
-            try:
-                change.do()
-            except (ClientError, BotoCoreError) as error:
-                said = f"{code(error)}: {message(error)}" if isinstance(error, ClientError) else str(error)
-                raise RefusedError(
-                    f"{what}: {change.text}: {said}\n  fix: mend this and run it again; what was made before stays"
-                ) from None
-            console.print(f"  {what}: {change.text}: done", markup=False)
+        with refusing(what):
+            for change in changes():
+                with refusing(f"{what}: {change.text}"):
+                    change.do()
+                console.print(f"  {what}: {change.text}: done", markup=False)
 
 
 def _show_next(names: "Names") -> None:

@@ -8,7 +8,7 @@ from cli.output import console, errors
 from cli.tables import table
 from model import aws, document, problems
 from model.aws import account as rules
-from model.aws import quotas, region
+from model.aws import addons, quotas, region
 from model.aws.answers import Answers, Unknown, known
 from model.aws.shape import written
 
@@ -110,8 +110,10 @@ def _region_rows(env: "Environment", answers: Answers) -> Iterator[tuple[str, st
     if offerings is not None:
         for instance in sorted({pool.instance for pool in env.pools.values() if pool.instance}):
             yield instance, ", ".join(sorted(offerings.get(instance, ()))) or "is not offered in this region"
-    for name, offered in sorted((known(answers.addons) or {}).items()):
-        yield f"add-on {name}", f"{len(offered)} versions for Kubernetes {env.cluster.kubernetes}"
+    offered = known(answers.addons)
+    for addon in (*addons.before_nodes(env), *addons.after_nodes(env)) if offered is not None else ():
+        there = addon.version in (offered or {}).get(addon.name, ())
+        yield f"add-on {addon.name} {addon.version}", "is offered" if there else "is not offered"
 
 
 def _account_rows(env: "Environment", answers: Answers) -> Iterator[tuple[str, str]]:

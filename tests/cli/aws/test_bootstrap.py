@@ -228,6 +228,20 @@ def test_without_a_repository_there_is_no_role(account: Account, run: Callable[.
     assert any("acme/clusters" in text for text in todo(account, names("alone")))
 
 
+def test_what_may_not_be_read_is_told_without_a_traceback(
+    account: Account, run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def denied(**_: Any) -> None:
+        raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "not authorized"}}, "DescribeKey")
+
+    monkeypatch.setattr(account.client("kms"), "describe_key", denied)
+    done = run("--name", "denied", "--yes")
+    assert done.exit_code == 1
+    assert str(done.exception) == (
+        "key alias/denied: AccessDeniedException: not authorized\n  fix: allow it to whoever runs this"
+    )
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
     [

@@ -59,6 +59,7 @@ def test_doctor_shows_what_was_asked_and_found(lab: Environment, address: str, s
     assert "zone us-east-2a use2-az1" in lines
     assert "Kubernetes 1.35 STANDARD_SUPPORT" in lines
     assert "quota Running On-Demand P instances 100000 vCPUs" in lines
+    assert "add-on vpc-cni v1.22.4-eksbuild.3 is offered" in lines
     assert lines[-1] == "account 123456789012 in us-east-2: it has all that the document wants"
 
 
