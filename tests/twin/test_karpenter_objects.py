@@ -28,6 +28,11 @@ KINDS = {
 }
 
 
+def test_without_definitions_there_is_nothing_to_judge(twin: Twin, cloud: Cloud) -> None:
+    with twin.client() as client:
+        assert node_classes.judge(client, cloud) == []
+
+
 @pytest.fixture(scope="module")
 def client(twin: Twin) -> Iterator[Any]:
     folder = tools.ensure_sources(["karpenter-chart"])["karpenter-chart"] / "crds"

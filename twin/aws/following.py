@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
-from lightkube.core.exceptions import ApiError
 
 from model import aws, document
 from model.environment import Environment
@@ -48,7 +47,7 @@ class Follower:
         while True:
             try:
                 self.turn(LOOK)
-            except (CloudError, TwinError, DocumentError, ApiError, httpx2.HTTPError) as error:
+            except (CloudError, TwinError, DocumentError, httpx2.HTTPError) as error:
                 # What failed is done again: the API server or the cloud may be starting.
                 self._tell(problem=str(error) or type(error).__name__)
                 time.sleep(PAUSE)

@@ -11,7 +11,6 @@ from typing import Any
 import botocore.exceptions
 import httpx2
 from lightkube import Client
-from lightkube.core.exceptions import ApiError
 from lightkube.generic_resource import create_global_resource
 from lightkube.types import PatchType
 
@@ -25,12 +24,13 @@ def judge(client: Client, cloud: Cloud) -> list[str]:
 
     Raises:
         CloudError: The cloud does not answer.
-        lightkube.core.exceptions.ApiError: The API server refused it. That there is no such kind is no error.
+        httpx2.HTTPStatusError: The API server refused it. That there is no such kind is no error.
     """
     written: list[str] = []
     try:
         found = list(client.list(_KIND))
-    except ApiError as error:
+    except httpx2.HTTPStatusError as error:
+        # Before the definition is there, the answer is no object of the API, and so no ApiError.
         if error.response.status_code == httpx2.codes.NOT_FOUND:
             return []
         raise
