@@ -81,8 +81,8 @@ def test_the_key_rotates(made: Account) -> None:
 def test_the_role_is_taken_by_one_branch_and_holds_ours_only(made: Account) -> None:
     iam = made.client("iam")
     [statement] = iam.get_role(**ROLE)["Role"]["AssumeRolePolicyDocument"]["Statement"]
-    [provider] = iam.list_open_id_connect_providers()["OpenIDConnectProviderList"]
-    assert statement["Principal"] == {"Federated": provider["Arn"]}
+    provider = statement["Principal"]["Federated"]
+    assert "sts.amazonaws.com" in iam.get_open_id_connect_provider(OpenIDConnectProviderArn=provider)["ClientIDList"]
     assert statement["Condition"]["StringEquals"] == {
         "token.actions.githubusercontent.com:aud": "sts.amazonaws.com",
         "token.actions.githubusercontent.com:sub": "repo:acme/clusters:ref:refs/heads/main",

@@ -17,6 +17,7 @@ from model.aws.account import problems
 from model.aws.answers import Unknown
 from model.environment import Environment
 from model.problems import spoken
+from twin.aws import given
 from twin.aws.moto_gaps.quotas import granted
 
 P = "L-417A185B"
@@ -123,6 +124,20 @@ def test_subnets_are_looked_at(account: Account) -> None:
     network = {"vpc": vpc, "subnets": subnets}
     assert told(account, environment(network=network)) == ["error environment.cluster.network.subnets.us-east-2a"]
     assert told(account, environment(network=network, size=0)) == []
+
+
+def test_what_the_twin_takes_for_given_fits_its_document(account: Account) -> None:
+    block = {"kind": "block", "reservation": "cr-0aaaaaaaaaaaaaaaa", "ends": "2036-05-28T11:30:00Z"}
+    subnets = {"us-east-2a": "subnet-0aaaaaaaaaaaaaaaa", "us-east-2b": "subnet-0bbbbbbbbbbbbbbbb"}
+    network: dict[str, Any] = {"vpc": "vpc-0aaaaaaaaaaaaaaaa", "subnets": subnets}
+    own = {**network, "gpuSubnets": {"us-east-2a": "subnet-0cccccccccccccccc"}}
+    addons = {"vpc-cni": "v1.22.3-eksbuild.3"}
+    for env in (
+        environment(capacity=block, size=100, network=network, addons=addons),
+        environment(capacity={**block, "ends": "2036-06-28T11:30:00Z"}, size=50, network=own),
+    ):
+        given.give(str(account.endpoint), env)
+        assert told(account, env) == []
 
 
 def test_a_missing_permission_is_a_warning_that_names_the_action(account: Account) -> None:

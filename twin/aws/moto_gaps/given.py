@@ -85,9 +85,11 @@ def _network(backend: Any, vpc: str, subnets: Mapping[str, str]) -> list[str]:
         with mock.patch("moto.ec2.models.vpcs.random_vpc_id", return_value=vpc):
             backend.create_vpc("10.0.0.0/16")
         new.append(vpc)
-    blocks = list(ipaddress.ip_network(backend.vpcs[vpc].cidr_block).subnets(new_prefix=20))
-    taken = {subnet.cidr_block for subnet in backend.describe_subnets() if subnet.vpc_id == vpc}
-    free = (str(block) for block in blocks if str(block) not in taken)
+    # As large as can be, since nobody knows how large the real ones are: `up` looks whether the nodes fit.
+    network = ipaddress.ip_network(backend.vpcs[vpc].cidr_block)
+    blocks = network.subnets(len(subnets).bit_length())
+    taken = [ipaddress.ip_network(one.cidr_block) for one in backend.describe_subnets() if one.vpc_id == vpc]
+    free = (str(block) for block in blocks if not any(block.overlaps(other) for other in taken))
     there = {subnet.id for subnet in backend.describe_subnets()}
     for subnet, zone in sorted(subnets.items()):
         if subnet not in there:
