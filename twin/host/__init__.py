@@ -8,9 +8,10 @@ goes to the end of PATH, and only where no official host is: an official one alw
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from twin.tools.progress import Progress
-from twin.tools.sources import ensure_sources
+if TYPE_CHECKING:
+    from twin.tools.progress import Progress
 
 NAME = "pulumi-language-python"
 BIN = Path(__file__).resolve().parent / "bin"
@@ -24,7 +25,7 @@ def official(pulumi: Path) -> Path | None:
     return Path(found) if found else None
 
 
-def folders_for_path(pulumi: Path, progress: Progress | None = None) -> list[Path]:
+def folders_for_path(pulumi: Path, progress: "Progress | None" = None) -> list[Path]:
     """What must be appended to PATH so that an engine can run Python.
 
     Args:
@@ -39,4 +40,7 @@ def folders_for_path(pulumi: Path, progress: Progress | None = None) -> list[Pat
     """
     if official(pulumi):
         return []
+    # Plugins import this package, too, and none of them gets tools.
+    from twin.tools.sources import ensure_sources
+
     return [BIN, *ensure_sources(["pulumi-python-exec"], progress).values()]
