@@ -8,6 +8,7 @@ import typer
 
 from cli.output import console
 from cli.refusals import RefusedError
+from model.aws.ci_permissions import ROLES
 
 from .account import Account, refusing
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="What a team needs once, before its first environment.", no_args_is_help=True)
 
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,18}[a-z0-9]")
+# The role of CI may change roles whose names begin as those of a stack do: its own must not.
+_NAME = re.compile(rf"(?!{ROLES}|{ROLES[:-1]}$)[a-z][a-z0-9-]{{0,18}}[a-z0-9]")
 _REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9]")
 _PART = r"[A-Za-z0-9._-]+"
 _REPOSITORY = re.compile(rf"{_PART}/{_PART}|{_PART}@[0-9]+/{_PART}@[0-9]+")
@@ -68,7 +70,7 @@ def _refuse_misspelt(region: str, repository: str | None, branch: str, name: str
         ("--region", region, _REGION, "such as us-east-2"),
         ("--repository", repository, _REPOSITORY, "such as acme/clusters, or acme@123/clusters@456"),
         ("--branch", branch, _BRANCH, "such as main"),
-        ("--name", name, _NAME, "2 to 20 lower-case letters, digits and -, as it begins the name of a bucket"),
+        ("--name", name, _NAME, f"2 to 20 lower-case letters, digits and -, and none that begins with {ROLES}"),
     ):
         if value is not None and not form.fullmatch(value):
             raise RefusedError(f"{option} {value}: is none\n  allowed: {allowed}")

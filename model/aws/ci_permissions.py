@@ -13,6 +13,10 @@ from . import CLUSTER_TAG
 
 Statement = dict[str, Any]
 
+ROLES = "platform-"
+"""What the names of all roles begin with that a stack makes: the engine makes them from logical names. IAM lets whoever
+may tag roles at their making tag any, so the tag alone would open all roles of the account."""
+
 _NEW = {"Null": {f"aws:RequestTag/{CLUSTER_TAG}": "false"}}
 _OURS = {"Null": {f"aws:ResourceTag/{CLUSTER_TAG}": "false"}}
 
@@ -47,7 +51,7 @@ EXCEPTIONS: Mapping[str, str] = {
     "MakeRole": _TAGGED,
     "ChangeRole": _IDS,
     "AttachPolicy": "the condition keeps to roles of clusters, and to AWS's own policies for nodes and clusters",
-    "PassRole": "IAM does not tell by tags who may be passed; the condition names who may get it",
+    "PassRole": "names end in what the engine invents; the condition names who may get the role",
     "ServiceRoles": "the condition names the services",
     "States": "all that is below it is states, histories and locks",
 }
@@ -133,6 +137,8 @@ def _state(bucket: str, key: str | None) -> list[Statement]:
         _allow("ListStates", "s3: ListBucket", [bucket]),
         _allow("States", "s3: DeleteObject GetObject PutObject", [f"{bucket}/.pulumi/*"]),
         *([_allow("Secrets", "kms: Decrypt Encrypt GenerateDataKey", [key])] if key else []),
+        # With the tag of a cluster it could be deleted, and the tag may be set on any key that is made.
+        *([{**_allow("KeyStays", "kms: TagResource", [key]), "Effect": "Deny"}] if key else []),
     ]
 
 
@@ -167,7 +173,7 @@ def _reads(at: Place) -> list[Statement]:
     within = [
         *at.arns("eks", "*"),
         *at.arns("events", "rule/*"),
-        *at.arns("iam", "role/* instance-profile/*"),
+        *at.arns("iam", f"role/{ROLES}* instance-profile/{ROLES}* role/aws-service-role/*"),
         *at.arns("kms", "key/*"),
         *at.arns("logs", "log-group:*"),
         *at.arns("sqs", "*"),
@@ -256,8 +262,8 @@ def _cluster(at: Place) -> list[Statement]:
 
 
 def _identity(at: Place) -> list[Statement]:
-    roles = at.arns("iam", "role/*")
-    kinds = at.arns("iam", "role/* instance-profile/*")
+    roles = at.arns("iam", f"role/{ROLES}*")
+    kinds = at.arns("iam", f"role/{ROLES}* instance-profile/{ROLES}*")
     change = """
     iam: AddRoleToInstanceProfile DeleteInstanceProfile DeleteRole DeleteRolePolicy DetachRolePolicy PutRolePolicy
     RemoveRoleFromInstanceProfile TagInstanceProfile TagRole UntagInstanceProfile UntagRole UpdateAssumeRolePolicy

@@ -104,6 +104,16 @@ def test_every_policy_that_is_attached_may_be(resources: list[Resource]) -> None
     assert [name for name in attached if name.rpartition("-")[2] not in allowed] == []
 
 
+def test_roles_are_called_as_those_that_ci_may_change(resources: list[Resource]) -> None:
+    named = [
+        each for each in resources if each.type in ("aws:iam/role:Role", "aws:iam/instanceProfile:InstanceProfile")
+    ]
+    assert len(named) > 5
+    for each in named:
+        assert each.name.startswith(ci_permissions.ROLES)
+        assert "name" not in each.inputs
+
+
 def test_roles_are_made_for_those_whom_they_may_be_passed_to(resources: list[Resource]) -> None:
     [statement] = [each for each in statements() if each["Action"] == ["iam:PassRole"]]
     receivers = set(statement["Condition"]["StringEquals"]["iam:PassedToService"])

@@ -251,6 +251,8 @@ def test_what_may_not_be_read_is_told_without_a_traceback(
         ("--branch", "*"),
         ("--name", "Team"),
         ("--name", "a" * 21),
+        ("--name", "platform"),
+        ("--name", "platform-two"),
     ],
 )
 def test_what_could_let_others_in_is_refused(run: Callable[..., Any], option: str, value: str) -> None:

@@ -77,6 +77,18 @@ def test_the_role_reads_and_writes_states_below_one_name_only() -> None:
     assert statement["Resource"] == [KEY]
 
 
+@pytest.mark.parametrize("action", ["iam:TagRole", "iam:PutRolePolicy", "iam:PassRole", "iam:UpdateAssumeRolePolicy"])
+def test_roles_of_others_are_out_of_reach(action: str) -> None:
+    """Whoever may tag a role as it is made may tag any role: the tag alone bounds nothing."""
+    for statement in allowed(action):
+        assert all("/platform-" in resource for resource in statement["Resource"])
+
+
+def test_the_key_of_states_cannot_become_a_cluster_s() -> None:
+    denied = [each for each in STATEMENTS if each["Effect"] == "Deny"]
+    assert [(each["Action"], each["Resource"]) for each in denied] == [(["kms:TagResource"], [KEY])]
+
+
 def test_one_branch_may_take_the_role_and_no_pull_request() -> None:
     [statement] = ci.trust("arn:provider", "acme/clusters", "main")["Statement"]
     wanted = statement["Condition"]["StringEquals"]
