@@ -12,7 +12,7 @@ from .engine import Engine
 from .output import console
 
 
-def prepare(engine: Engine, stack: str, environment: Environment, address: str, config: Path | None) -> Engine:
+def prepare(engine: Engine, stack: str, environment: Environment, address: str, config: Path | None) -> None:
     """Make cloud and state fit for a run.
 
     What the document names and does not make is put into the cloud, what a killed run left there unknown to the stack
@@ -24,9 +24,6 @@ def prepare(engine: Engine, stack: str, environment: Environment, address: str, 
         environment: Its document.
         address: The cloud's.
         config: The stack file, where it is not the usual one.
-
-    Returns:
-        The engine for the run.
 
     Raises:
         TwinError: The cloud does not answer, or refuses something.
@@ -50,10 +47,11 @@ def prepare(engine: Engine, stack: str, environment: Environment, address: str, 
         names = ", ".join(urn.rpartition("::")[2] for urn in gone)
         console.print(f"{len(gone)} resources of a killed run were in the cloud unknown to the stack; deleted: {names}")
     lost = [urn for urn, identity in made if (urn, identity) not in there]
-    return _refreshed(engine, stack, lost, config) if lost else engine
+    if lost:
+        _forget(engine, stack, lost, config)
 
 
-def _refreshed(engine: Engine, stack: str, lost: list[str], config: Path | None) -> Engine:
+def _forget(engine: Engine, stack: str, lost: list[str], config: Path | None) -> None:
     """Have the engine look at what is lost, and at nothing else: the cluster may be at another address by now."""
     console.print(
         f"twin: its cloud has ended since, and has forgotten {len(lost)} resources; the stack forgets them, too"
@@ -61,5 +59,3 @@ def _refreshed(engine: Engine, stack: str, lost: list[str], config: Path | None)
     file = ["--config-file", str(config)] if config else []
     targets = [word for urn in lost for word in ("--target", urn)]
     engine.read("refresh", "--stack", stack, *file, "--yes", "--skip-preview", *targets)
-    # A destroy has no new cluster to find the old one's objects by: they went with it.
-    return Engine(engine.program, {**engine.settings, "PULUMI_K8S_DELETE_UNREACHABLE": "true"})

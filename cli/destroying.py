@@ -1,8 +1,11 @@
 """`destroy`: takes down what `up` made, and says what stays."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from model import aws
 
 from . import environments
 from .output import console
@@ -19,11 +22,20 @@ def destroy(environment: environments.Name = "twin", twin: InTwin = False, yes: 
     """
     from . import rendering
 
-    place = place_of(environment, rendering.load(environment), twin=twin)
+    loaded = rendering.load(environment)
+    made_here = aws.here(loaded)
+    place = place_of(environment, loaded, twin=twin)
+    if place.of_twin and made_here:
+        # A cluster that the twin's cloud forgot may have been at another address: what was in it went with it.
+        settings = {**place.engine.settings, "PULUMI_K8S_DELETE_UNREACHABLE": "true"}
+        place = replace(place, engine=replace(place.engine, settings=settings))
     refuse_protected(place.engine.read("stack", "export", "--stack", place.stack), environments.file(environment))
     if not place.of_twin:
         require_consent("destroy", yes)
     place.run("destroy", *(["--yes", "--skip-preview"] if place.of_twin else ["--yes"] if yes else []))
+    if made_here and not place.of_twin:
+        console.print("The cluster is gone, with all that was in it.")
+        return
     console.print(
         "Custom resource definitions with their objects, and the scheduler's own queues, stay: work lives there."
     )

@@ -137,7 +137,7 @@ def ready(stack: str, environment: Environment, config: Path | None = None) -> E
     else:
         engine.read("stack", "init", "--stack", stack, *(["--cwd", str(config.parent)] if config else []))
     if aws.here(environment) and local.cloud:
-        return cloud.prepare(engine, stack, environment, local.cloud, config)
+        cloud.prepare(engine, stack, environment, local.cloud, config)
     return engine
 
 

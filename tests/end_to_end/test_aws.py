@@ -1,0 +1,155 @@
+"""An environment of AWS on the twin, as a person takes it: `up`, no change, a cloud that forgot, `destroy`.
+
+The tests share one checkout and one twin, and run in the order of this file.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import boto3
+import pytest
+from lightkube import Client, KubeConfig
+from lightkube.resources.apps_v1 import DaemonSet
+from lightkube.resources.core_v1 import Node, Pod
+
+from model import document, nodes
+from model.namespaces import AGENTS
+from model.topology import AWS_LAYERS
+
+from .conftest import ROOT, Checkout, copy_of_checkout
+from .test_up import eventually
+
+STACK = "aws-training"
+ENVIRONMENT = document.read(ROOT / "stacks" / f"Pulumi.{STACK}.yaml").load()
+GPU_AGENTS = {"efa", "device-plugin", "dcgm-exporter"}
+SIZES = {name: pool.initial for name, pool in ENVIRONMENT.pools.items()}
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
+    """A checkout of its own: a twin holds one environment."""
+    copied = copy_of_checkout(tmp_path_factory.mktemp("aws"))
+    yield copied
+    copied.run("twin", "stop", check=False)
+
+
+@pytest.fixture
+def client(checkout: Checkout) -> Iterator[Client]:
+    config = KubeConfig.from_file(checkout.root / ".twin" / "kubeconfig")
+    with Client(config=config.get("gangline-twin")) as connected:
+        yield connected
+
+
+def cloud(checkout: Checkout, service: str) -> Any:
+    """boto3 on the twin's cloud, told where that is by nothing but `twin env`."""
+    settings = checkout.settings()
+    return boto3.client(
+        service,
+        region_name="us-east-2",
+        endpoint_url=settings["AWS_ENDPOINT_URL"],
+        aws_access_key_id=settings["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=settings["AWS_SECRET_ACCESS_KEY"],
+    )
+
+
+def by_pool(client: Client) -> dict[str, int]:
+    """Nodes by pool."""
+    found: dict[str, int] = {}
+    for node in client.list(Node):
+        pool = labels(node).get(nodes.POOL_LABEL, "?")
+        found[pool] = found.get(pool, 0) + 1
+    return found
+
+
+def name(node: Any) -> str:
+    return (node.metadata and node.metadata.name) or "?"
+
+
+def labels(node: Any) -> Mapping[str, str]:
+    return (node.metadata and node.metadata.labels) or {}
+
+
+def test_up_makes_the_cluster_its_nodes_and_the_platform_on_them(checkout: Checkout) -> None:
+    said = checkout.run("up", STACK, "--twin").stdout
+    assert "AWS is a stand-in" in said
+    assert "nodes follow the node groups" in said
+    eks = cloud(checkout, "eks")
+    assert eks.list_clusters()["clusters"] == [ENVIRONMENT.cluster.name]
+    assert set(eks.list_nodegroups(clusterName=ENVIRONMENT.cluster.name)["nodegroups"])
+
+
+def test_the_nodes_are_those_of_the_groups_and_agents_run_on_exactly_theirs(client: Client) -> None:
+    assert by_pool(client) == SIZES
+    gpu = {name(node) for node in client.list(Node) if labels(node).get(nodes.POOL_LABEL) == "train"}
+    agents = [found.metadata.name or "" for found in client.list(DaemonSet, namespace=AGENTS) if found.metadata]
+    on_gpu = [agent for agent in agents if any(part in agent for part in GPU_AGENTS)]
+    assert len(on_gpu) >= len(GPU_AGENTS), agents
+    pods = list(client.list(Pod, namespace=AGENTS))
+    for agent in on_gpu:
+        hosts = [
+            pod.spec.nodeName
+            for pod in pods
+            if pod.spec and pod.metadata and any(owner.name == agent for owner in pod.metadata.ownerReferences or [])
+        ]
+        assert sorted(filter(None, hosts)) == sorted(gpu), agent
+
+
+def test_the_gang_stands_in_one_zone_and_one_closest_layer(client: Client) -> None:
+    place = {name(node): labels(node) for node in client.list(Node)}
+    workers = list(client.list(Pod, namespace="research", labels={"ray.io/node-type": "worker"}))
+    hosts = [place[pod.spec.nodeName] for pod in workers if pod.spec and pod.spec.nodeName]
+    assert len(hosts) == 4
+    for label in ("topology.kubernetes.io/zone", AWS_LAYERS[-1]):
+        assert len({host[label] for host in hosts}) == 1, label
+
+
+def test_a_second_up_changes_nothing(checkout: Checkout) -> None:
+    said = checkout.run("up", STACK, "--twin").stdout
+    assert " unchanged" in said
+    for word in (" created", " updated", " deleted", " replaced"):
+        assert f"{word}\n" not in said.partition("Resources:")[2].partition("Duration")[0]
+
+
+def test_a_cloud_that_forgot_is_made_anew_and_the_cluster_keeps_what_it_has(checkout: Checkout) -> None:
+    checkout.run("twin", "stop")
+    said = checkout.run("up", STACK, "--twin").stdout
+    assert "its cloud has ended since, and has forgotten" in said
+    config = KubeConfig.from_file(checkout.root / ".twin" / "kubeconfig")
+    with Client(config=config.get("gangline-twin")) as connected:
+        assert eventually(lambda: by_pool(connected) == SIZES)
+        workers: dict[str, Any] = {"ray.io/node-type": "worker"}
+        assert eventually(
+            lambda: (
+                [pod.status and pod.status.phase for pod in connected.list(Pod, namespace="research", labels=workers)]
+                == ["Running"] * 4
+            ),
+            120,
+        )
+    assert " unchanged" in checkout.run("up", STACK, "--twin").stdout
+
+
+def test_destroy_leaves_nothing_in_the_cloud_but_its_own_defaults(checkout: Checkout) -> None:
+    checkout.run("destroy", STACK, "--twin")
+    ec2 = cloud(checkout, "ec2")
+    [vpc] = ec2.describe_vpcs()["Vpcs"]
+    assert vpc["IsDefault"]
+    assert all(subnet["VpcId"] == vpc["VpcId"] for subnet in ec2.describe_subnets()["Subnets"])
+    assert all(group["VpcId"] == vpc["VpcId"] for group in ec2.describe_security_groups()["SecurityGroups"])
+    left = {
+        "addresses": ec2.describe_addresses()["Addresses"],
+        "NAT gateways": [one for one in ec2.describe_nat_gateways()["NatGateways"] if one["State"] != "deleted"],
+        "templates": ec2.describe_launch_templates()["LaunchTemplates"],
+        "interfaces": ec2.describe_network_interfaces()["NetworkInterfaces"],
+        "clusters": cloud(checkout, "eks").list_clusters()["clusters"],
+        "groups": cloud(checkout, "autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"],
+        "roles": [one["RoleName"] for one in cloud(checkout, "iam").list_roles()["Roles"]],
+        "logs": cloud(checkout, "logs").describe_log_groups()["logGroups"],
+        "queues": cloud(checkout, "sqs").list_queues().get("QueueUrls", []),
+        "repositories": cloud(checkout, "ecr").describe_repositories()["repositories"],
+    }
+    assert {what: found for what, found in left.items() if found} == {}
+    config = KubeConfig.from_file(checkout.root / ".twin" / "kubeconfig")
+    with Client(config=config.get("gangline-twin")) as connected:
+        assert eventually(lambda: list(connected.list(Node)) == []) is True
