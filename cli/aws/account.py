@@ -1,11 +1,13 @@
 """The AWS account that an environment is made in: the user's, or that of the twin's cloud."""
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cli.refusals import RefusedError
+from twin.aws.names import VARIABLE
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
@@ -34,6 +36,20 @@ class Account:
     endpoint: str | None = None
     _clients: dict[str, Any] = field(default_factory=dict)
     _identity: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of_user(cls, region: str) -> "Account":
+        """Give the account of this shell's credentials.
+
+        Raises:
+            RefusedError: This shell was told to speak to the twin.
+        """
+        if VARIABLE in os.environ:
+            raise RefusedError(
+                "this shell has the twin's settings (./gangline twin env), and the twin's cloud is no account\n"
+                "  fix: use another shell, or --twin to ask the twin's cloud"
+            )
+        return cls(region)
 
     @classmethod
     def of_twin(cls, settings: Mapping[str, str], region: str) -> "Account":

@@ -78,7 +78,7 @@ def _refuse_misspelt(region: str, repository: str | None, branch: str, name: str
 
 def _account(region: str, *, twin: bool) -> Account:
     if not twin:
-        return Account(region)
+        return Account.of_user(region)
     from cli import local
 
     return Account.of_twin(local.twin().environment(), region)

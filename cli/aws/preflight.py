@@ -29,9 +29,9 @@ def account_of(env: "Environment", twin: "Mapping[str, str] | None" = None) -> A
         twin: The twin's environment variables, where it is the twin's cloud.
 
     Raises:
-        RefusedError: The twin has no cloud now.
+        RefusedError: The twin has no cloud now, or the account is the user's and this shell has the twin's settings.
     """
-    return Account(region(env)) if twin is None else Account.of_twin(twin, region(env))
+    return Account.of_user(region(env)) if twin is None else Account.of_twin(twin, region(env))
 
 
 def look_ahead(name: str, env: "Environment", twin: "Mapping[str, str] | None", *, refuse: bool) -> None:

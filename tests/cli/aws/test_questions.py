@@ -171,6 +171,12 @@ def test_without_credentials_it_says_how_to_get_them(monkeypatch: pytest.MonkeyP
         ask(Account("us-east-2"), environment())
 
 
+def test_a_shell_of_the_twin_is_not_taken_for_an_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GANGLINE_TWIN_AWS", "http://127.0.0.1:1")
+    with pytest.raises(RefusedError, match="this shell has the twin's settings"):
+        preflight.account_of(environment())
+
+
 def test_an_account_of_a_twin_without_a_cloud_is_refused() -> None:
     with pytest.raises(RefusedError, match="twin has no cloud"):
         preflight.account_of(environment(), {})
