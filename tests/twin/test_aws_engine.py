@@ -2,23 +2,17 @@
 
 import json
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import boto3
 import psutil
 import pytest
-from botocore.exceptions import EndpointConnectionError
+from aws_engine import REGION, client, plan, serving_moto
 from test_language_host_engine import Engine, gone, wait_for
 
-from twin import ports
 from twin.aws.names import VARIABLE
 from twin.paths import CHECKOUT
 
-REGION = "us-east-2"
 PROGRAM = """
 import json
 import pulumi
@@ -65,34 +59,10 @@ pulumi.export("scaling", nodes.resources[0].autoscaling_groups[0].name)
 RESOURCES = 9  # and the stack
 
 
-def client(address: str, service: str):
-    return boto3.client(
-        service, region_name=REGION, endpoint_url=address, aws_access_key_id="twin", aws_secret_access_key="twin"
-    )
-
-
 @pytest.fixture
 def address() -> Iterator[str]:
-    """moto, as the twin runs it."""
-    port = ports.choose(["moto"], {})["moto"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "twin.aws.server", str(port)],
-        cwd=CHECKOUT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    where = f"http://127.0.0.1:{port}"
-    deadline = time.monotonic() + 120
-    while True:
-        try:
-            client(where, "sts").get_caller_identity()
-            break
-        except EndpointConnectionError:
-            assert time.monotonic() < deadline
-            time.sleep(0.3)
-    yield where
-    process.terminate()
-    process.wait()
+    with serving_moto() as where:
+        yield where
 
 
 @pytest.fixture
@@ -103,13 +73,6 @@ def engine(tmp_path: Path, address: str) -> Engine:
     made.environment[VARIABLE] = address
     made.run("config", "set-all", "--plaintext", f"aws:region={REGION}", "--secret", "word=hidden-word")
     return made
-
-
-def plan(engine: Engine) -> dict[str, str]:
-    """What a preview would do, by logical name."""
-    said = engine.run("preview", "--json")
-    steps = json.loads(said[said.index("\n{") :])["steps"]  # warnings come before
-    return {step["urn"].rpartition("::")[2]: step["op"] for step in steps if step["op"] != "same"}
 
 
 def test_up_again_drift_changes_and_destroy(engine: Engine, address: str) -> None:
