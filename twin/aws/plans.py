@@ -148,12 +148,27 @@ def preview(resource: Resource, inputs: Values, state: Values) -> dict[str, Any]
         inputs: Checked inputs.
         state: Outputs of the resource as it is; empty for a new one.
     """
-    known = {name: value for name, value in inputs.items() if name in resource.kind.outputs}
+    outputs = resource.kind.outputs
+    known = {
+        name: _foreseen(value, outputs[name], state.get(name) if state else UNKNOWN)
+        for name, value in inputs.items()
+        if name in outputs
+    }
     if resource.row.tags:
         known["tagsAll"] = resource.all_tags(inputs)
     if state:
         return {**state, **dict.fromkeys(resource.row.fresh, UNKNOWN), **known}
     return {**dict.fromkeys(resource.kind.outputs, UNKNOWN), **known}
+
+
+def _foreseen(value: Any, kind: sdk.Type, before: Any) -> Any:
+    """Give an output as it will be: of what the inputs do not say, AWS has yet to tell it, or has told it before."""
+    inner = sdk.members(kind)
+    if inner is None or not isinstance(value, Mapping):
+        return value
+    told = before if isinstance(before, Mapping) else dict.fromkeys(inner, before)
+    rest = {name: told[name] for name in inner if name not in value and name in told}
+    return rest | {name: _foreseen(each, inner.get(name, "any"), told.get(name)) for name, each in value.items()}
 
 
 def unplaced(resource: Resource) -> Iterator[str]:
