@@ -53,7 +53,7 @@ def test_works_from_any_folder(tmp_path: Path) -> None:
 
 def test_every_command_explains_itself() -> None:
     overview = gangline("--help").stdout
-    for command in ("up", "destroy", "render", "check", "test", "doctor", "schema", "twin"):
+    for command in ("up", "destroy", "render", "check", "test", "doctor", "schema", "init", "twin"):
         assert command in overview
         assert gangline(command, "--help").returncode == 0
 
