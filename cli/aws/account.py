@@ -21,6 +21,7 @@ _INVALID = frozenset(
     }
 )  # fmt: skip
 _ENDPOINT = "AWS_ENDPOINT_URL"
+_NO_CLOUD = "the twin has no cloud running\n  fix: ./gangline twin start ENV, with an environment on AWS"
 
 
 @dataclass
@@ -63,9 +64,7 @@ class Account:
             RefusedError: The twin has no cloud now.
         """
         if _ENDPOINT not in settings:
-            raise RefusedError(
-                "the twin has no cloud running\n  fix: ./gangline twin start ENV, with an environment on AWS"
-            )
+            raise RefusedError(_NO_CLOUD)
         return cls(region, settings[_ENDPOINT])
 
     def client(self, service: str) -> Any:
@@ -144,6 +143,8 @@ class Account:
             )
             raise RefusedError(f"AWS: {code(error)}: {message(error)}{hint}") from None
         except BotoCoreError as error:
+            if self.endpoint:
+                raise RefusedError(_NO_CLOUD) from None
             raise RefusedError(
                 f"AWS: {error}\n  fix: see the profile, the region and the network of this shell"
             ) from None

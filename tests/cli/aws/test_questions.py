@@ -1,6 +1,7 @@
 """What an account says, asked of moto with its gaps filled."""
 
 import datetime
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -178,5 +179,13 @@ def test_a_shell_of_the_twin_is_not_taken_for_an_account(monkeypatch: pytest.Mon
 
 
 def test_an_account_of_a_twin_without_a_cloud_is_refused() -> None:
-    with pytest.raises(RefusedError, match="twin has no cloud"):
+    with pytest.raises(RefusedError, match="twin has no cloud running"):
         preflight.account_of(environment(), {})
+
+
+def test_a_cloud_of_the_twin_that_has_ended_is_told() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        account = Account("us-east-2", f"http://127.0.0.1:{unused.getsockname()[1]}")
+        with pytest.raises(RefusedError, match="the twin has no cloud running"):
+            ask(account, environment())
