@@ -13,10 +13,7 @@ from .output import console
 
 
 def prepare(engine: Engine, stack: str, environment: Environment, address: str, config: Path | None) -> None:
-    """Make cloud and state fit for a run.
-
-    What the document names and does not make is put into the cloud, what a killed run left there unknown to the stack
-    is deleted, and what the cloud has forgotten is forgotten by the stack: its memory ends with its process.
+    """Make cloud and state fit for a run: what the document names and does not make is put into the cloud.
 
     Args:
         engine: The twin's engine.
@@ -28,7 +25,32 @@ def prepare(engine: Engine, stack: str, environment: Environment, address: str, 
     Raises:
         TwinError: The cloud does not answer, or refuses something.
     """
-    from twin.aws import given, orphans
+    from twin.aws import given
+
+    try:
+        if new := given.give(address, environment):
+            console.print(f"twin: what the document takes for given is in the cloud now: {', '.join(new)}")
+    except httpx2.HTTPError as error:
+        raise TwinError(f"the twin's cloud: {error}") from error
+    reconcile(engine, stack, address, config)
+
+
+def reconcile(engine: Engine, stack: str, address: str, config: Path | None) -> None:
+    """Let cloud and state know of the same resources, whatever a killed run did, and though the cloud started anew.
+
+    What is in the cloud and unknown to the stack is deleted there; what is not in the cloud any more is forgotten by
+    the stack. It comes after `recovery.end_orphans`: until then plugins tell of what they made.
+
+    Args:
+        engine: The twin's engine.
+        stack: Name of the stack.
+        address: The cloud's.
+        config: The stack file, where it is not the usual one.
+
+    Raises:
+        TwinError: The cloud does not answer, or refuses something.
+    """
+    from twin.aws import orphans
     from twin.aws.cloud import CloudError
 
     made = [
@@ -37,8 +59,6 @@ def prepare(engine: Engine, stack: str, environment: Environment, address: str, 
         if resource["type"].startswith("aws:") and resource.get("id") and not resource.get("external")
     ]
     try:
-        if new := given.give(address, environment):
-            console.print(f"twin: what the document takes for given is in the cloud now: {', '.join(new)}")
         gone = orphans.sweep(address, stack, recovery.PROJECT, made)
         there = {(entry["urn"], entry["id"]) for entry in orphans.noted(address)}
     except (CloudError, httpx2.HTTPError) as error:
@@ -53,9 +73,7 @@ def prepare(engine: Engine, stack: str, environment: Environment, address: str, 
 
 def _forget(engine: Engine, stack: str, lost: list[str], config: Path | None) -> None:
     """Have the engine look at what is lost, and at nothing else: the cluster may be at another address by now."""
-    console.print(
-        f"twin: its cloud has ended since, and has forgotten {len(lost)} resources; the stack forgets them, too"
-    )
+    console.print(f"twin: {len(lost)} resources are not in its cloud any more; the stack forgets them, too")
     file = ["--config-file", str(config)] if config else []
     targets = [word for urn in lost for word in ("--target", urn)]
     engine.read("refresh", "--stack", stack, *file, "--yes", "--skip-preview", *targets)

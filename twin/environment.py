@@ -23,7 +23,7 @@ def variables(paths: Paths, programs: Mapping[str, Path]) -> dict[str, str]:
         "KUBECONFIG": str(paths.kubeconfig),
         "PATH": os.pathsep.join(search),
         "PULUMI_HOME": str(paths.pulumi),
-        "PULUMI_BACKEND_URL": f"file://{paths.pulumi_state}",
+        "PULUMI_BACKEND_URL": back_end(paths.pulumi_state),
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
@@ -31,6 +31,15 @@ def variables(paths: Paths, programs: Mapping[str, Path]) -> dict[str, str]:
         # them over by force: nobody else writes to the twin's cluster.
         "PULUMI_K8S_ENABLE_PATCH_FORCE": "true",
     }
+
+
+def back_end(folder: Path) -> str:
+    """Give the address of a folder as the engine's back end.
+
+    No files of attributes beside its own: unlike those they are not written at once, and an engine that is killed while
+    it writes one leaves a stack that no engine opens (https://pkg.go.dev/gocloud.dev/blob/fileblob, `metadata`).
+    """
+    return f"file://{folder}?metadata=skip"
 
 
 def exports(values: Mapping[str, str]) -> str:

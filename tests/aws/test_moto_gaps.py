@@ -273,3 +273,23 @@ def test_a_bucket_for_tls_only_is_open_on_loopback_and_closed_to_what_is_denied(
     s3.put_bucket_policy(Bucket="sealed", Policy=json.dumps({"Version": "2012-10-17", "Statement": [sealed]}))
     with pytest.raises(ClientError):
         s3.get_object(Bucket="sealed", Key="one")
+
+
+def test_a_vpc_takes_its_access_list_with_it(place: Place) -> None:
+    ec2 = place.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.40.0.0/16")["Vpc"]["VpcId"]
+    mine = [{"Name": "vpc-id", "Values": [vpc]}]
+    assert len(ec2.describe_network_acls(Filters=mine)["NetworkAcls"]) == 1
+    ec2.delete_vpc(VpcId=vpc)
+    assert ec2.describe_network_acls(Filters=mine)["NetworkAcls"] == []
+
+
+def test_the_address_of_a_nat_gateway_is_free_after_it(place: Place) -> None:
+    ec2 = place.client("ec2")
+    address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    for _ in range(2):
+        made = ec2.create_nat_gateway(SubnetId=place.subnets[0], AllocationId=address)["NatGateway"]["NatGatewayId"]
+        assert "AssociationId" in ec2.describe_addresses(AllocationIds=[address])["Addresses"][0]
+        ec2.delete_nat_gateway(NatGatewayId=made)
+        assert "AssociationId" not in ec2.describe_addresses(AllocationIds=[address])["Addresses"][0]
+    ec2.release_address(AllocationId=address)

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from twin.environment import back_end
 from twin.host import folders_for_path
 from twin.tools import ensure
 
@@ -54,14 +55,14 @@ child.wait()
 class Engine:
     """The engine with a home, a back end and a project of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str = "racks") -> None:
         self.pulumi = ensure(["pulumi"])["pulumi"]
         self.project, self.pack = folder / "project", folder / "pack"
         for place in (self.project, self.pack, folder / "state"):
             place.mkdir()
         (self.project / ".venv").symlink_to(sys.prefix)
         runtime = {"name": "python", "options": {"virtualenv": ".venv"}}
-        (self.project / "Pulumi.yaml").write_text(json.dumps({"name": "racks", "runtime": runtime}))
+        (self.project / "Pulumi.yaml").write_text(json.dumps({"name": name, "runtime": runtime}))
         (self.project / "__main__.py").write_text(PROGRAM)
         runtime = {"name": "python", "options": {"virtualenv": "../project/.venv"}}
         (self.pack / "PulumiPolicy.yaml").write_text(json.dumps({"version": "0.0.1", "runtime": runtime}))
@@ -71,7 +72,7 @@ class Engine:
             "PATH": os.pathsep.join(map(str, path)),
             "HOME": str(folder),
             "PULUMI_HOME": str(folder / "home"),
-            "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
+            "PULUMI_BACKEND_URL": back_end(folder / "state"),
             "PULUMI_CONFIG_PASSPHRASE": "test",
             "PULUMI_SKIP_UPDATE_CHECK": "1",
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

@@ -1,12 +1,15 @@
 """Calls of the cloud on loopback."""
 
+import os
 import re
+import threading
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
 import botocore.exceptions
+import botocore.session
 import jmespath
 from boto3.session import Session
 from botocore.config import Config
@@ -18,6 +21,8 @@ from twin.aws.row import Call, Read
 
 ACCOUNT = "123456789012"  # moto's
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+# A session makes clients in one thread at a time.
+_making = threading.RLock()
 
 
 class CloudError(Exception):
@@ -45,17 +50,18 @@ class Cloud:
 
     def client(self, service: str) -> Any:
         """Give boto3's client of a service."""
-        if service not in self._clients:
-            self._clients[service] = Session().client(
-                service,
-                region_name=self.region,
-                endpoint_url=self.address,
-                aws_access_key_id="twin",
-                aws_secret_access_key="twin",  # noqa: S106 - moto asks for no secret
-                # A refusal of moto is final, and one host name serves all services and buckets.
-                config=Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}, proxies={}),
-            )
-        return self._clients[service]
+        with _making:
+            if service not in self._clients:
+                self._clients[service] = _session().client(
+                    service,
+                    region_name=self.region,
+                    endpoint_url=self.address,
+                    aws_access_key_id="twin",
+                    aws_secret_access_key="twin",  # noqa: S106 - moto asks for no secret
+                    # A refusal of moto is final, and one host name serves all services and buckets.
+                    config=Config(retries={"total_max_attempts": 1}, s3={"addressing_style": "path"}, proxies={}),
+                )
+            return self._clients[service]
 
     def call(
         self, service: str, call: Call, context: Mapping[str, Any], parameters: Mapping[str, Any] | None = None
@@ -105,13 +111,25 @@ def operation(service: str, name: str) -> OperationModel:
 
 
 @cache
-def _describer(service: str) -> Any:
-    return Session().client(
-        service,
-        region_name="us-east-1",
-        aws_access_key_id="twin",
-        aws_secret_access_key="twin",  # noqa: S106
+def _session() -> Session:
+    """One for all, as it reads botocore's descriptions once. What the user has set for AWS leads elsewhere."""
+    nothing = (None, None, os.devnull, None)
+    return Session(
+        botocore_session=botocore.session.Session(
+            {"profile": (None, None, None, None), "config_file": nothing, "credentials_file": nothing}
+        )
     )
+
+
+@cache
+def _describer(service: str) -> Any:
+    with _making:
+        return _session().client(
+            service,
+            region_name="us-east-1",
+            aws_access_key_id="twin",
+            aws_secret_access_key="twin",  # noqa: S106
+        )
 
 
 def fill(template: Any, context: Mapping[str, Any]) -> Any:

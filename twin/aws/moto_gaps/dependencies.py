@@ -96,12 +96,18 @@ def _delete_vpc(inner: Any, self: Any, vpc_id: str) -> Any:
     groups = (one.id for one in self.groups.get(vpc_id, {}).values() if one.name != "default")
     endpoints = (one.id for one in self.vpc_end_points.values() if one.vpc_id == vpc_id and one.state != "deleted")
     _refuse("vpc", vpc_id, (user for users in (gateways, groups, endpoints) for user in users))
-    return inner(self, vpc_id)
+    vpc = inner(self, vpc_id)
+    # The access list that came with it goes with it; moto keeps it.
+    for identity in [one.id for one in self.network_acls.values() if one.vpc_id == vpc_id]:
+        del self.network_acls[identity]
+    return vpc
 
 
 def _delete_nat_gateway(inner: Any, self: Any, nat_gateway_id: str) -> Any:
-    """Let the interface go with the gateway: moto keeps it, and the subnet would stay in use."""
+    """Let the interface go with the gateway, and its address be free: moto keeps both in use."""
     gateway = inner(self, nat_gateway_id)
+    for address in [one for one in self.addresses if one.eni is gateway._eni]:
+        self.disassociate_address(association_id=address.association_id)
     self.enis.pop(gateway._eni.id, None)
     return gateway
 
