@@ -95,7 +95,7 @@ def test_placement_groups_are_there_once(ec2: Any) -> None:
         ("tag:a", "c", False),
     ):
         groups = ec2.describe_placement_groups(Filters=[{"Name": name, "Values": [value]}])["PlacementGroups"]
-        assert [group["GroupName"] for group in groups] == ["gaps"] * there, (name, value)
+        assert ("gaps" in {group["GroupName"] for group in groups}) is there, (name, value)
     with pytest.raises(ClientError, match="The filter 'colour' is invalid") as caught:
         ec2.describe_placement_groups(Filters=[{"Name": "colour", "Values": ["red"]}])
     assert code(caught) == "InvalidParameterValue"

@@ -29,9 +29,9 @@ def test_a_class_that_names_what_is_there_lacks_nothing(place: Place, spec: dict
     ("change", "said"),
     [
         ({"instanceProfile": "other"}, "instance profile other"),
-        ({"subnetSelectorTerms": [{"id": "subnet-0a1b2c3d4e5f67890"}]}, "subnet subnet-0a1b2c3d4e5f67890"),
-        ({"securityGroupSelectorTerms": [{"id": "sg-0a1b2c3d4e5f67890"}]}, "security group sg-0a1b2c3d4e5f67890"),
-        ({"capacityReservationSelectorTerms": [{"id": "cr-0a1b2c3d4e5f67890"}]}, "reservation cr-0a1b2c3d4e5f67890"),
+        ({"subnetSelectorTerms": [{"id": "subnet-0000000000000dead"}]}, "subnet subnet-0000000000000dead"),
+        ({"securityGroupSelectorTerms": [{"id": "sg-0000000000000dead"}]}, "security group sg-0000000000000dead"),
+        ({"capacityReservationSelectorTerms": [{"id": "cr-0000000000000dead"}]}, "reservation cr-0000000000000dead"),
     ],
 )
 def test_what_is_not_there_is_named(place: Place, spec: dict[str, Any], change: dict[str, Any], said: str) -> None:

@@ -115,7 +115,7 @@ def test_a_second_up_changes_nothing(checkout: Checkout) -> None:
 def test_a_cloud_that_forgot_is_made_anew_and_the_cluster_keeps_what_it_has(checkout: Checkout) -> None:
     checkout.run("twin", "stop")
     said = checkout.run("up", STACK, "--twin").stdout
-    assert "its cloud has ended since, and has forgotten" in said
+    assert "are not in its cloud any more; the stack forgets them, too" in said
     config = KubeConfig.from_file(checkout.root / ".twin" / "kubeconfig")
     with Client(config=config.get("gangline-twin")) as connected:
         assert eventually(lambda: by_pool(connected) == SIZES)
