@@ -169,6 +169,55 @@ def test_a_change_touches_what_it_must_and_nothing_else(
     assert found == planned
 
 
+def test_what_somebody_changed_by_hand_is_found_and_repaired(stack: Stack) -> None:
+    ec2, eks = client(stack.address, "ec2"), client(stack.address, "eks")
+    stack.write()
+    stack.engine.run("up", "--yes", "--skip-preview")
+    assert "unchanged" in stack.engine.run("refresh", "--yes", "--skip-preview", "--expect-no-changes")
+
+    (group,) = [it for it in eks.list_nodegroups(clusterName="training")["nodegroups"] if "pool-train" in it]
+    eks.update_nodegroup_config(
+        clusterName="training", nodegroupName=group, scalingConfig={"desiredSize": 32, "minSize": 1}
+    )
+    eks.update_cluster_config(name="training", deletionProtection=True)
+    (fabric,) = ec2.describe_security_groups(
+        Filters=[{"Name": "description", "Values": ["EFA between the nodes of a pool"]}]
+    )["SecurityGroups"]
+    rules = {"Filters": [{"Name": "group-id", "Values": [fabric["GroupId"]]}]}
+    (inward,) = [it for it in ec2.describe_security_group_rules(**rules)["SecurityGroupRules"] if not it["IsEgress"]]
+    ec2.revoke_security_group_ingress(GroupId=fabric["GroupId"], SecurityGroupRuleIds=[inward["SecurityGroupRuleId"]])
+
+    said = stack.engine.run("up", "--yes", "--skip-preview", "--refresh")
+    assert "+ 1 created" in said
+    assert "~ 2 updated" in said
+    assert [it for it in ec2.describe_security_group_rules(**rules)["SecurityGroupRules"] if not it["IsEgress"]]
+    assert not eks.describe_cluster(name="training")["cluster"]["deletionProtection"]
+    assert (
+        eks.describe_nodegroup(clusterName="training", nodegroupName=group)["nodegroup"]["scalingConfig"]["minSize"]
+        == 32
+    )
+
+
+def test_the_cloud_has_what_the_document_says(stack: Stack) -> None:
+    """Read back by whoever has an account."""
+    ec2, eks = client(stack.address, "ec2"), client(stack.address, "eks")
+    cluster = eks.describe_cluster(name="training")["cluster"]
+    assert cluster["accessConfig"]["authenticationMode"] == "API"
+    assert cluster["encryptionConfig"][0]["resources"] == ["secrets"]
+    vpc = cluster["resourcesVpcConfig"]
+    assert (vpc["endpointPrivateAccess"], vpc["endpointPublicAccess"]) == (True, False)
+    zones = {it["AvailabilityZone"] for it in ec2.describe_subnets(SubnetIds=vpc["subnetIds"])["Subnets"]}
+    assert zones == {"us-east-2a", "us-east-2b"}
+    (train,) = [it for it in eks.list_nodegroups(clusterName="training")["nodegroups"] if "pool-train" in it]
+    group = eks.describe_nodegroup(clusterName="training", nodegroupName=train)["nodegroup"]
+    assert group["capacityType"] == "CAPACITY_BLOCK"
+    (subnet,) = ec2.describe_subnets(SubnetIds=group["subnets"])["Subnets"]
+    assert (subnet["AvailabilityZone"], subnet["MapPublicIpOnLaunch"]) == ("us-east-2a", False)
+    assert group["taints"] == [{"key": "nvidia.com/gpu", "value": "true", "effect": "NO_SCHEDULE"}]
+    entries = eks.list_access_entries(clusterName="training")["accessEntries"]
+    assert "arn:aws:iam::123456789012:role/platform" in entries
+
+
 def test_a_size_that_the_autoscaler_changed_stays(stack: Stack) -> None:
     eks = client(stack.address, "eks")
     (group,) = [it for it in eks.list_nodegroups(clusterName="training")["nodegroups"] if "pool-batch" in it]
