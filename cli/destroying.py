@@ -22,7 +22,7 @@ def destroy(environment: environments.Name = "twin", twin: InTwin = False, yes: 
     """
     from . import rendering
 
-    loaded = rendering.load(environment)
+    loaded = rendering.load(environment, clock=None)
     made_here = aws.here(loaded)
     place = place_of(environment, loaded, twin=twin)
     if place.of_twin and made_here:

@@ -2,7 +2,8 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -29,8 +30,17 @@ def render(environment: environments.Name = "twin") -> None:
     show_rehearsal(environment, loaded, brief=False)
 
 
-def load(environment: str) -> "Environment":
+def now() -> datetime:
+    """Give the time by which documents are judged."""
+    return datetime.now(UTC)
+
+
+def load(environment: str, clock: Callable[[], datetime] | None = now) -> "Environment":
     """Read and check the document of an environment; its warnings go to stderr.
+
+    Args:
+        environment: Its name.
+        clock: What tells the time, as capacity that was bought ends; None for what must always go, such as a `destroy`.
 
     Raises:
         DocumentError: With every problem of the document.
@@ -40,7 +50,7 @@ def load(environment: str) -> "Environment":
 
     read = document.read(environments.file(environment))
     environments.refuse_copied_salt(environment)
-    verdict = read.judge()
+    verdict = read.judge(clock() if clock else None)
     if verdict.environment is not None and verdict.warnings:
         errors.print(problems.render(verdict.warnings, read.file, read.positions), markup=False, soft_wrap=True)
     return verdict.required(read.file, read.positions)

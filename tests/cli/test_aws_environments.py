@@ -1,15 +1,17 @@
 """Environments of AWS: what of them is the twin's, and what must not be taken down."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import yaml
 
-from cli import destroying, local, twinning
+from cli import destroying, local, rendering, twinning
 from cli.engine import Engine
 from cli.refusals import RefusedError
 from model import document
+from model.problems import DocumentError
 from twin.aws import names
 from twin.cluster import Twin
 
@@ -85,3 +87,16 @@ def test_a_shell_on_the_twins_cloud_forgets_what_leads_to_aws(
         "export AWS_ENDPOINT_URL=http://127.0.0.1:5600" if cloud else "export KUBECONFIG=/twin/kubeconfig"
     )
     assert names.VARIABLE not in given
+
+
+def test_a_block_that_is_over_stops_an_up_and_never_a_destroy() -> None:
+    after = lambda: datetime(2037, 1, 1, tzinfo=UTC)  # noqa: E731
+    with pytest.raises(DocumentError, match="the block is over"):
+        rendering.load("aws-training", after)
+    assert rendering.load("aws-training", None).cluster.name == "training"
+    assert rendering.load("aws-training", lambda: datetime(2036, 5, 1, tzinfo=UTC)).cluster.name == "training"
+
+
+def test_a_block_that_ends_soon_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    rendering.load("aws-training", lambda: datetime(2036, 5, 28, 1, tzinfo=UTC))
+    assert "the block ends soon" in capsys.readouterr().err
