@@ -200,7 +200,8 @@ def deploy(environment: Environment, sources: Sources | None = None) -> Platform
         platform = Platform("platform", environment=environment, sources=sources or Sources())
     except SourceError as error:
         raise pulumi.RunError(str(error)) from None
-    pulumi.export("cluster", {"name": environment.cluster.name, "context": environment.cluster.context})
+    where = {"region": aws.region(environment)} if aws.here(environment) else {"context": environment.cluster.context}
+    pulumi.export("cluster", {"name": environment.cluster.name, **where})
     if aws.here(environment):
         pulumi.export("kubeconfig", platform.kubeconfig)
         pulumi.export("drains", blocks.drains(environment))
