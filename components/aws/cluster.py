@@ -8,6 +8,7 @@ import pulumi_aws as aws
 from components.aws.network import Network
 from components.component import Component
 from model.aws import permanent, region, tags
+from model.aws.partitions import partition
 from model.aws.shape import Access
 from model.environment import Environment
 
@@ -108,7 +109,7 @@ class Cluster(Component):
         self.kubeconfig = self._kubeconfig()
         for who, access in declared.access.items():
             self._enter(who, access)
-        self.node_role, _ = self.role("node-role", "ec2.amazonaws.com", _NODE_POLICIES)
+        self.node_role, _ = self.role("node-role", partition(region(environment)).instances, _NODE_POLICIES)
         self.register_outputs({"name": self.name, "arn": self.arn, "endpoint": self.endpoint})
 
     def role(

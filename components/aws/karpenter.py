@@ -13,7 +13,7 @@ from components.charts import installed
 from components.component import Component
 from components.sources import Sources
 from model.aws import karpenter as pools
-from model.aws import node_pools, permissions, subnets, tags
+from model.aws import node_pools, partitions, permissions, region, subnets, tags
 from model.environment import Environment
 from model.releases import Upstream
 
@@ -115,7 +115,7 @@ class Karpenter(Component):
         role = aws.iam.Role(
             f"{name}-node-role",
             description=f"Nodes that Karpenter makes for the cluster {environment.cluster.name}",
-            assume_role_policy=json.dumps(permissions.instance_trust()),
+            assume_role_policy=json.dumps(permissions.instance_trust(partitions.partition(region(environment)))),
             tags=called,
             opts=self._child,
         )

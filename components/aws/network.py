@@ -7,6 +7,7 @@ import pulumi_aws as aws
 
 from components.component import Component
 from model.aws import endpoints, region, subnets, tags
+from model.aws.partitions import partition
 from model.environment import Environment
 
 _LOAD_BALANCERS = {
@@ -138,11 +139,12 @@ class Network(Component):
 
     def _endpoints(self, tables: list[pulumi.Output[str]]) -> None:
         place = region(self._environment)
+        called = partition(place).endpoint
         for service in endpoints.GATEWAYS:
             aws.ec2.VpcEndpoint(
                 f"{self._name}-endpoint-{service}",
                 vpc_id=self.vpc_id,
-                service_name=f"com.amazonaws.{place}.{service}",
+                service_name=called(place, service),
                 vpc_endpoint_type="Gateway",
                 route_table_ids=tables,
                 tags=self._tags(f"endpoint-{service}"),
@@ -169,7 +171,7 @@ class Network(Component):
             aws.ec2.VpcEndpoint(
                 f"{self._name}-endpoint-{service.replace('.', '-')}",
                 vpc_id=self.vpc_id,
-                service_name=f"com.amazonaws.{place}.{service}",
+                service_name=called(place, service),
                 vpc_endpoint_type="Interface",
                 subnet_ids=list(self.private.values()),
                 security_group_ids=[group.id],

@@ -79,7 +79,7 @@ RevokeSecurityGroupEgress RevokeSecurityGroupIngress UpdateSecurityGroupRuleDesc
 UpdateSecurityGroupRuleDescriptionsIngress"""
 _POLICIES = """AmazonEKSClusterPolicy AmazonEKSWorkerNodePolicy AmazonEC2ContainerRegistryPullOnly
 AmazonSSMManagedInstanceCore"""
-_RECEIVERS = "ec2.amazonaws.com ecr.amazonaws.com eks.amazonaws.com pods.eks.amazonaws.com"
+_RECEIVERS = "ec2.amazonaws.com ec2.amazonaws.com.cn ecr.amazonaws.com eks.amazonaws.com pods.eks.amazonaws.com"
 _SERVICES = """autoscaling.amazonaws.com eks.amazonaws.com eks-nodegroup.amazonaws.com
 pullthroughcache.ecr.amazonaws.com spot.amazonaws.com"""
 

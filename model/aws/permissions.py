@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .partitions import Partition
+
 Statement = dict[str, Any]
 
 VERSION = "2012-10-17"
@@ -94,14 +96,18 @@ def pod_trust(cluster: str, namespace: str, account: str) -> dict[str, Any]:
     )
 
 
-def instance_trust() -> dict[str, Any]:
-    """Who may assume the role of nodes: EC2, for its instances."""
+def instance_trust(at: Partition) -> dict[str, Any]:
+    """Who may assume the role of nodes: EC2, for its instances.
+
+    Args:
+        at: The partition that the nodes are in.
+    """
     return policy(
         [
             {
                 "Sid": "Instances",
                 "Effect": "Allow",
-                "Principal": {"Service": "ec2.amazonaws.com"},
+                "Principal": {"Service": at.instances},
                 "Action": ["sts:AssumeRole"],
             }
         ]

@@ -1,7 +1,7 @@
 """Images by way of a cache in the account's own registry.
 
 ECR fetches an image from its registry when a node first asks for it, and keeps it: a thousand nodes that start at once
-do not run into the limits of a public registry, and a network without a way out has images at all.
+do not run into the limits of a public registry.
 
 Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from model.problems import Problem, answered, known
 
 from . import here, region
+from .partitions import partition
 from .permissions import Scope
 
 if TYPE_CHECKING:
@@ -82,8 +83,7 @@ def address(at: Scope, rule: Rule) -> str:
     `quay.io/kuberay/operator:v1.6.2` is then `<address>/kuberay/operator:v1.6.2`; an official image of Docker Hub has
     `library/` before its name.
     """
-    suffix = "amazonaws.com.cn" if at.partition == "aws-cn" else "amazonaws.com"
-    return f"{at.account}.dkr.ecr.{at.region}.{suffix}/{rule.prefix}"
+    return f"{at.account}.dkr.ecr.{at.region}.{partition(at.region).domain}/{rule.prefix}"
 
 
 def references(env: "Environment") -> Iterator[Problem]:
@@ -106,7 +106,11 @@ def _prefixes(env: "Environment") -> Iterator[Problem]:
 
 def _secrets(env: "Environment") -> Iterator[Problem]:
     for name, secret in env.cluster.registry.credentials.items():
-        at, region_there = ("cluster", "registry", "credentials", name), known(secret).split(":")[3]
-        if region_there != region(env):
-            message = f"is in {region_there}, and the cache in {region(env)}"
-            yield Problem(at, secret, message, f"a secret in {region(env)}")
+        at, parts = ("cluster", "registry", "credentials", name), known(secret).split(":")
+        place = region(env)
+        if parts[3] != place:
+            message = f"is in {parts[3]}, and the cache in {place}"
+            yield Problem(at, secret, message, f"a secret in {place}")
+        elif parts[1] != partition(place).name:
+            message = f"is in partition {parts[1]}, and {place} is in {partition(place).name}"
+            yield Problem(at, secret, message, f"arn:{partition(place).name}:secretsmanager:…")

@@ -60,6 +60,16 @@ def test_every_registry_can_be_cached() -> None:
             'credentials["docker.io"]',
             "is in us-east-1, and the cache in us-east-2",
         ),
+        (
+            {"cache": ["docker.io"], "credentials": {"docker.io": SECRET.replace("aws", "aws-cn", 1)}},
+            'credentials["docker.io"]',
+            "is in partition aws-cn, and us-east-2 is in aws",
+        ),
+        (
+            {"cache": ["docker.io"], "credentials": {"docker.io": SECRET.replace("hub", "hüb")}},
+            'credentials["docker.io"]',
+            "is no ARN of a secret for ECR",
+        ),
     ],
 )
 def test_a_mistake_is_told_once_where_it_stands(asked: dict[str, Any], at: str, fault: str) -> None:
