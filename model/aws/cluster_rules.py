@@ -5,27 +5,40 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from model import aws
+from model import aws, names
 from model.problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest
 
 from . import here, subnets
+from .partitions import partition
 from .registry import UPSTREAMS
 from .shape import Access, Network, said
 
 if TYPE_CHECKING:
     from model.environment import Environment
 
-_ZONE = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9][a-z]")
+_ZONE = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9][a-z]")
 """Availability zones. Local and Wavelength zones have longer names, and EKS makes no managed nodes there
 (https://docs.aws.amazon.com/eks/latest/userguide/local-zones.html)."""
 _VPC = re.compile(r"vpc-([0-9a-f]{8}|[0-9a-f]{17})")
 _SUBNET = re.compile(r"subnet-([0-9a-f]{8}|[0-9a-f]{17})")
-_PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/[\w+=,.@/-]{1,576}")
-_SECRET = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[\w+=.@/-]+")
-_PRIVATE = tuple(
-    ipaddress.IPv4Network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+_PRINCIPAL = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/([!-.0-~]+/)*[\w+=,.@-]{1,64}", re.ASCII)
+"""Names have 64 characters at most, and paths before them are of ASCII
+(https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html)."""
+_SECRET = re.compile(
+    r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:ecr-pullthroughcache/[\w+=.@/-]+", re.ASCII
 )
-"""RFC 1918 and RFC 6598: what a VPC may have."""
+_PRIVATE = tuple(
+    ipaddress.IPv4Network(text)
+    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "198.18.0.0/15")
+)
+"""RFC 1918, RFC 6598 and RFC 2544: what a VPC may have."""
+_NOBODY = tuple(ipaddress.IPv4Network(text) for text in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3"))
+"""Where nobody comes from over the internet (RFC 6890)."""
+_WIDEST = 8
+"""The most that anybody was ever given is a /8 (https://www.iana.org/assignments/ipv4-address-space)."""
+_MOST_PUBLIC = 40
+"""Networks of one cluster, a quota that is not raised
+(https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html)."""
 _ONLY_AWS = ("zones", "network", "publicAccessCidrs", "access", "addons", "registry")
 
 
@@ -43,6 +56,7 @@ def references(env: "Environment") -> Iterator[Problem]:
     """Zones without a subnet, and subnets in zones that the cluster does not have."""
     if here(env):
         yield from answered(_subnets, env)
+        yield from each(("cluster", "access"), env.cluster.access, env, _partition)
         yield from subnets.limits(env)
 
 
@@ -86,7 +100,11 @@ def _network(env: "Environment") -> Iterator[Problem]:
             if not lost(value) and value:
                 message = "belongs to a VPC that is there already, and none is named"
                 yield Problem((*at, key), key, message, "with vpc", "vpc: vpc-…")
-        return
+    else:
+        yield from answered(_existing, at, network)
+
+
+def _existing(at: Path, network: Network) -> Iterator[Problem]:
     if not _VPC.fullmatch(network.vpc or ""):
         yield Problem((*at, "vpc"), network.vpc, "is no id of a VPC", "such as vpc-0a1b2c3d4e5f67890", spoils=NOTHING)
     for key, value in (("cidr", network.cidr), ("nat", network.nat), ("endpoints", network.endpoints)):
@@ -97,7 +115,7 @@ def _network(env: "Environment") -> Iterator[Problem]:
         for zone, subnet in known(ids).items():
             if not lost(subnet) and not _SUBNET.fullmatch(subnet):
                 allowed = "such as subnet-0a1b2c3d4e5f67890"
-                yield Problem((*at, key, zone), subnet, "is no id of a subnet", allowed, spoils=NOTHING)
+                yield Problem((*at, key, zone), subnet, "is no id of a subnet", allowed)
 
 
 def _made(at: Path, network: Network) -> Iterator[Problem]:
@@ -125,7 +143,13 @@ def _private(network: ipaddress.IPv4Network) -> bool:
 
 
 def _public(env: "Environment") -> Iterator[Problem]:
-    for index, cidr in enumerate(known(env.cluster.public_access_cidrs)):
+    cidrs = known(env.cluster.public_access_cidrs)
+    if len(cidrs) > _MOST_PUBLIC:
+        message = f"EKS takes {_MOST_PUBLIC} networks at most"
+        yield Problem(("cluster", "publicAccessCidrs"), len(cidrs), message, f"at most {_MOST_PUBLIC}")
+        return
+    seen: set[ipaddress.IPv4Network] = set()
+    for index, cidr in enumerate(cidrs):
         at = ("cluster", "publicAccessCidrs", index)
         if lost(cidr):
             continue
@@ -134,15 +158,43 @@ def _public(env: "Environment") -> Iterator[Problem]:
         except ValueError as error:
             yield Problem(at, cidr, f"is no network: {error}", "such as 203.0.113.0/24")
             continue
-        if found.prefixlen == 0:
-            message = "opens the cluster's API to the whole internet"
+        if cidr != str(found):
+            yield Problem(at, cidr, "must say its length", "such as 203.0.113.0/24", str(found))
+        elif found.prefixlen < _WIDEST:
+            part = "a large part of the internet" if found.prefixlen else "the whole internet"
+            message = f"opens the cluster's API to {part}"
             yield Problem(at, cidr, message, "networks of yours, such as 203.0.113.0/24", "leave it out")
+        elif any(found.subnet_of(other) for other in _NOBODY):
+            message = "is where nobody comes from over the internet"
+            yield Problem(at, cidr, message, "public addresses, such as 203.0.113.0/24", "leave it out")
         elif _private(found):
             message = "is private: it says nothing of who comes over the internet"
             yield Problem(at, cidr, message, "public addresses, such as 203.0.113.0/24", "leave it out")
+        elif found in seen:
+            yield Problem(at, cidr, "is there twice", "each network once", "leave it out")
+        seen.add(found)
 
 
 def _access(it: Subject[Access]) -> Iterator[Problem]:
+    if fault := names.DNS_LABEL.fault(it.name):
+        yield Problem(it.at, it.name, fault, names.DNS_LABEL.allowed, spoils=NOTHING)
+    yield from answered(_principal, it)
+    if known(it.value.policy) is None and not known(it.value.groups):
+        yield Problem(it.at, it.name, "gives nothing: neither a policy nor groups", fix="policy: view")
+    groups = known(it.value.groups)
+    for index, group in enumerate(groups):
+        at = (*it.at, "groups", index)
+        if lost(group):
+            continue
+        if group.startswith(("system:", "eks:", "aws:", "amazon:", "iam:")):
+            yield Problem(at, group, "EKS gives no groups that begin so", "groups of your own", spoils=NOTHING)
+        elif not group.strip():
+            yield Problem(at, group, "must name a group", "such as research-engineers", spoils=NOTHING)
+        elif group in groups[:index]:
+            yield Problem(at, group, "is there twice", "each once", spoils=NOTHING)
+
+
+def _principal(it: Subject[Access]) -> Iterator[Problem]:
     principal, at = known(it.value.principal), (*it.at, "principal")
     if not _PRINCIPAL.fullmatch(principal):
         message = "is no ARN of an IAM role or user"
@@ -154,12 +206,6 @@ def _access(it: Subject[Access]) -> Iterator[Problem]:
         for name, other in it.env.cluster.access.items()
     ):
         yield Problem(at, principal, "has an entry already: EKS keeps one for each", "each once")
-    if known(it.value.policy) is None and not known(it.value.groups):
-        yield Problem(it.at, it.name, "gives nothing: neither a policy nor groups", fix="policy: view")
-    for index, group in enumerate(known(it.value.groups)):
-        if not lost(group) and group.startswith(("system:", "eks:", "aws:", "amazon:", "iam:")):
-            message = "EKS gives no groups that begin so"
-            yield Problem((*it.at, "groups", index), group, message, "groups of your own", spoils=NOTHING)
 
 
 def _registry(env: "Environment") -> Iterator[Problem]:
@@ -187,6 +233,14 @@ def _registry(env: "Environment") -> Iterator[Problem]:
             yield Problem(place, secret, message, "arn:aws:secretsmanager:REGION:ACCOUNT:secret:ecr-pullthroughcache/…")
 
 
+def _partition(it: Subject[Access]) -> Iterator[Problem]:
+    region, principal = aws.region(it.env), known(it.value.principal)
+    wanted, named = partition(region).name, principal.split(":")[1]
+    if named != wanted:
+        message = f"is in partition {named}, and {region} is in {wanted}"
+        yield Problem((*it.at, "principal"), principal, message, f"arn:{wanted}:iam::…")
+
+
 def _subnets(env: "Environment") -> Iterator[Problem]:
     network, zones = env.cluster.network, aws.zones(env)
     if known(network.vpc) is None:
@@ -195,8 +249,12 @@ def _subnets(env: "Environment") -> Iterator[Problem]:
     if missing := [zone for zone in zones if zone not in known(network.subnets)]:
         message = f"no subnet is named for {', '.join(missing)}"
         yield Problem((*at, "subnets"), list(network.subnets), message, f"one for each of {', '.join(zones)}")
+    places: dict[str, str] = {}
     for key, ids in (("subnets", network.subnets), ("gpuSubnets", network.gpu_subnets)):
-        for zone in known(ids):
+        for zone, subnet in known(ids).items():
+            if not lost(subnet) and (other := places.setdefault(subnet, zone)) != zone and zone in zones:
+                message = f"is the subnet of {other} already, and a subnet is in one zone"
+                yield Problem((*at, key, zone), subnet, message, f"a subnet in {zone}", spoils=NOTHING)
             if zone not in zones:
                 message = "the cluster has no such zone"
                 yield Problem((*at, key, zone), zone, message, ", ".join(zones), nearest(zone, zones), spoils=NOTHING)

@@ -54,6 +54,7 @@ def test_zones(zones: list[Any], place: str) -> None:
         ({**VPC, "subnets": {"us-east-2a": "subnet-0a1b2c3d4e5f67890"}}, "subnets"),
         ({**VPC, "gpuSubnets": {"us-east-2c": "subnet-0a1b2c3d4e5f67890"}}, "gpuSubnets.us-east-2c"),
         ({**VPC, "gpuSubnets": {"us-east-2a": "subnet"}}, "gpuSubnets.us-east-2a"),
+        ({**VPC, "gpuSubnets": {"us-east-2a": "subnet-0a1b2c3d4e5f67891"}}, "gpuSubnets.us-east-2a"),
     ],
 )
 def test_networks(network: dict[str, Any], place: str) -> None:
@@ -62,15 +63,48 @@ def test_networks(network: dict[str, Any], place: str) -> None:
 
 @pytest.mark.parametrize(
     "network",
-    [{"cidr": "172.16.0.0/16"}, {"cidr": "100.64.0.0/16"}, {"nat": "zonal"}, {"nat": "none", "endpoints": True}, VPC],
+    [
+        {"cidr": "172.16.0.0/16"},
+        {"cidr": "100.64.0.0/16"},
+        {"cidr": "198.19.0.0/16"},
+        {"nat": "zonal"},
+        {"nat": "none", "endpoints": True},
+        VPC,
+        {**VPC, "gpuSubnets": {"us-east-2a": "subnet-0a1b2c3d4e5f67890"}},
+    ],
 )
 def test_networks_that_can_be(network: dict[str, Any]) -> None:
     assert found(put("cluster.network", network)) == {}
 
 
-@pytest.mark.parametrize("cidr", ["0.0.0.0/0", "10.0.0.0/8", "203.0.113.5/24", "everybody"])
+@pytest.mark.parametrize(
+    "cidr",
+    [
+        "0.0.0.0/0",
+        "0.0.0.0/1",
+        "10.0.0.0/8",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "203.0.113.5/24",
+        "203.0.113.5",
+        "203.0.113.0/255.255.255.0",
+        "everybody",
+    ],
+)
 def test_the_api_is_not_for_everybody(cidr: str) -> None:
     assert list(found(put("cluster.publicAccessCidrs", [cidr]))) == ["cluster.publicAccessCidrs[0]"]
+
+
+def test_a_network_is_named_by_its_length() -> None:
+    (problem,) = found(put("cluster.publicAccessCidrs", ["203.0.113.5"])).values()
+    assert problem.fix == "203.0.113.5/32"
+
+
+def test_the_api_is_for_forty_networks_each_once() -> None:
+    networks = [f"198.51.{each}.0/24" for each in range(40)]
+    assert found(put("cluster.publicAccessCidrs", networks)) == {}
+    assert list(found(put("cluster.publicAccessCidrs", [*networks, "203.0.113.0/24"]))) == ["cluster.publicAccessCidrs"]
+    assert list(found(put("cluster.publicAccessCidrs", networks[:1] * 2))) == ["cluster.publicAccessCidrs[1]"]
 
 
 def test_the_api_is_for_some_networks() -> None:
@@ -86,13 +120,55 @@ ROLE = "arn:aws:iam::123456789012:role/platform"
         ({"principal": "platform", "policy": "view"}, ".principal"),
         ({"principal": "arn:aws:sts::123456789012:assumed-role/platform/me", "policy": "view"}, ".principal"),
         ({"principal": "arn:aws:iam::123456789012:group/platform", "policy": "view"}, ".principal"),
+        ({"principal": "arn:aws:iam::123456789012:role/Züge", "policy": "view"}, ".principal"),
+        ({"principal": "arn:aws:iam::123456789012:role/teams//platform", "policy": "view"}, ".principal"),
+        ({"principal": f"arn:aws:iam::123456789012:role/{'a' * 65}", "policy": "view"}, ".principal"),
+        ({"principal": ROLE.replace("aws", "aws-cn"), "policy": "view"}, ".principal"),
         ({"principal": ROLE}, ""),
+        ({"principal": ROLE, "groups": [""]}, ".groups[0]"),
+        ({"principal": ROLE, "groups": ["research", "research"]}, ".groups[1]"),
         ({"principal": ROLE, "policy": "root"}, ".policy"),
         ({"principal": ROLE, "groups": ["system:masters"]}, ".groups[0]"),
     ],
 )
 def test_who_may_enter(access: dict[str, Any], place: str) -> None:
     assert list(found(put("cluster.access", {"me": access}))) == [f"cluster.access.me{place}"]
+
+
+@pytest.mark.parametrize(
+    "principal",
+    [
+        "arn:aws:iam::123456789012:role/aws-reserved/sso.amazonaws.com/us-east-2/AWSReservedSSO_Admins_0123456789abcdef",
+        "arn:aws:iam::123456789012:user/ann",
+        f"arn:aws:iam::123456789012:role/{'a' * 64}",
+    ],
+)
+def test_roles_and_users_may_enter(principal: str) -> None:
+    assert found(put("cluster.access", {"me": {"principal": principal, "policy": "view"}})) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "place"), [("", '[""]'), ("a*b", '["a*b"]'), ("Me", ".Me"), ("a" * 64, f".{'a' * 64}")]
+)
+def test_names_of_those_who_enter_are_those_of_resources(name: str, place: str) -> None:
+    errors = found(put("cluster.access", {name: {"principal": ROLE, "policy": "view"}}))
+    assert list(errors) == [f"cluster.access{place}"]
+
+
+@pytest.mark.parametrize(
+    ("zones", "partition"),
+    [
+        (["cn-north-1a", "cn-north-1b"], "aws-cn"),
+        (["us-gov-west-1a", "us-gov-west-1b"], "aws-us-gov"),
+        (["eusc-de-east-1a", "eusc-de-east-1b"], "aws-eusc"),
+    ],
+)
+def test_who_enters_is_of_the_cluster_s_partition(zones: list[str], partition: str) -> None:
+    there = put("cluster.zones", zones), put("pools.train.zone", zones[0])
+    own = {"me": {"principal": ROLE.replace("aws", partition), "policy": "view"}}
+    assert found(*there, put("cluster.access", own)) == {}
+    other = {"me": {"principal": ROLE, "policy": "view"}}
+    assert list(found(*there, put("cluster.access", other))) == ["cluster.access.me.principal"]
 
 
 def test_each_enters_once() -> None:
