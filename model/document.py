@@ -78,6 +78,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
     # what must agree,
     (
         nodes.limits,
+        pool_rules.limits,
         sharing_rules.limits,
         fabric_rules.limits,
         queues.limits,

@@ -177,7 +177,11 @@ def _driver(it: Subject[Pool]) -> Iterator[Problem]:
     if _elsewhere(image, it.value.server):
         return
     others = {name: other for name, other in catalog.images().items() if "driver" in other.brings}
-    with_driver = [name for name, other in others.items() if not _elsewhere(other, it.value.server)]
+    with_driver = [
+        name
+        for name, other in others.items()
+        if not _elsewhere(other, it.value.server) and (other.ami or not aws.here(it.env))
+    ]
     if it.env.devices.install == "operator":
         message = f"it brings no NVIDIA driver, and the GPU Operator has none for it ({image.title})"
     else:

@@ -199,14 +199,15 @@ def _kind(it: Subject[Pool]) -> Iterator[Problem]:
     if not said:
         kinds = ("instance",) if aws.here(it.env) else _KINDS
         yield Problem((*it.at, kinds[0]), ABSENT, "a pool must say what its nodes are", f"one of {', '.join(kinds)}")
-    for other in said[1:]:
-        message = f"{said[0]} says already what the nodes are"
-        value = other if other == "shape" else getattr(pool, other)
-        yield Problem((*it.at, other), value, message, f"one of {', '.join(_KINDS)}")
     if pool.server is not None and pool.server not in catalog.servers():
         yield _unknown((*it.at, "server"), pool.server, "server", catalog.servers())
     if known(pool.instance) is not None and pool.instance not in catalog.instances():
         yield _unknown((*it.at, "instance"), pool.instance or "", "instance type", catalog.instances())
+    # On AWS only an instance is right, and the others are told as that.
+    for other in () if aws.here(it.env) else said[1:]:
+        message = f"{said[0]} says already what the nodes are"
+        value = other if other == "shape" else getattr(pool, other)
+        yield Problem((*it.at, other), value, message, f"one of {', '.join(_KINDS)}")
 
 
 def _host(it: Subject[Pool]) -> Iterator[Problem]:
@@ -301,7 +302,8 @@ def _taint(at: Path, taint: Taint, seen: set[tuple[str, str]]) -> Iterator[Probl
 
 def _hosts(it: Subject[Pool]) -> Iterator[Problem]:
     host = f"{it.name}-{max(it.value.most - 1, 0)}"
-    if names.DNS_LABEL.fault(it.name) is None and len(host) > names.LABEL:
+    # On AWS nodes have their names from EC2.
+    if not aws.here(it.env) and names.DNS_LABEL.fault(it.name) is None and len(host) > names.LABEL:
         message = f"its nodes would be called {host}, {len(host)} characters; a host name has at most {names.LABEL}"
         allowed = f"at most {len(it.name) - len(host) + names.LABEL} characters"
         yield Problem(it.at, it.name, message, allowed, spoils=NOTHING)

@@ -110,7 +110,8 @@ def _mig(it: Subject[Pool]) -> tuple[Path, Mig]:
 
 def _shareable(it: Subject[Pool]) -> Iterator[Problem]:
     plan, shape, at = _plan(it), it.value.shape, (*it.at, "sharing")
-    if shape is not None and shape.gpu is None:
+    instance = catalog.instances().get(it.value.instance or "")
+    if (shape is not None and shape.gpu is None) or (instance is not None and not instance.gpus):
         yield Problem(at, " and ".join(_kinds(plan)), "the pool has no GPUs to share", "none", "sharing: none")
 
 

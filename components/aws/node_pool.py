@@ -181,7 +181,8 @@ class NodePool(Component):
         """Tell the autoscaler what nodes of the group would be like, while it has none to look at."""
         group = self.group.resources[0].autoscaling_groups[0].name
         for key, value in wanted.items():
-            short = key.removeprefix("k8s.io/cluster-autoscaler/node-template/").replace("/", "-")
+            # With its slashes: `a/b` and `a-b` are two labels.
+            short = key.removeprefix("k8s.io/cluster-autoscaler/node-template/")
             aws.autoscaling.Tag(
                 f"{self._name}-hint-{short}",
                 autoscaling_group_name=group,

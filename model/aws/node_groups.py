@@ -120,7 +120,7 @@ def node_group(env: "Environment", pool_name: str) -> NodeGroup:
         most=max(pool.most, 1),
         initial=pool.initial,
         autoscaled=pool_name in autoscaled(env),
-        labels={**pool.labels, nodes.POOL_LABEL: pool_name},
+        labels=_labels(pool, pool_name),
         taints=tuple(EksTaint(taint.key, taint.value, _EFFECTS[taint.effect]) for taint in pool.taints),
         # On Bottlerocket images and pods' files are on a volume of their own.
         root_device="/dev/xvdb" if image.name.startswith("bottlerocket") else "/dev/xvda",
@@ -152,11 +152,15 @@ def autoscaler_tags(env: "Environment", pool_name: str) -> dict[str, str]:
     disk = catalog.instances()[pool.instance or ""]
     ephemeral = f"{root_volume(pool)}Gi" if disk.disk is None else f"{_gigabytes(disk.disk) * disk.disks}G"
     return {
-        **{f"{_TEMPLATE}/label/{key}": value for key, value in node_group(env, pool_name).labels.items()},
+        **{f"{_TEMPLATE}/label/{key}": value for key, value in _labels(pool, pool_name).items()},
         **{f"{_TEMPLATE}/taint/{taint.key}": _taint(taint) for taint in pool.taints},
         **{f"{_TEMPLATE}/resources/{resource}": str(amount) for resource, amount in offered.items()},
         f"{_TEMPLATE}/resources/ephemeral-storage": ephemeral,
     }
+
+
+def _labels(pool: Pool, pool_name: str) -> dict[str, str]:
+    return {**pool.labels, nodes.POOL_LABEL: pool_name}
 
 
 def _taint(taint: Taint) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from catalog import reader as catalog
-from model import aws, fabric, images
+from model import aws, fabric, images, names
 from model.counts import Size
 from model.pools import Pool
-from model.problems import ABSENT, NOTHING, Problem, Subject, Unanswerable, answered, each, known, lost, nearest
+from model.problems import ABSENT, NOTHING, Path, Problem, Subject, Unanswerable, answered, each, known, lost, nearest
 
 from . import here, node_groups
 from .shape import EXAMPLE, said
@@ -18,12 +18,32 @@ if TYPE_CHECKING:
 
 _RESERVATION = re.compile(r"cr-[0-9a-f]{17}")
 _PLACEMENT_GROUP = re.compile(r"[ -~]{1,255}")
-_RELEASE = re.compile(r"1\.[0-9]{2}\.[0-9]{1,3}-[0-9]{8}|[0-9]{1,2}\.[0-9]{1,3}\.[0-9]{1,3}-[0-9a-f]{8}")
-"""Of Amazon Linux (1.35.3-20261112) and of Bottlerocket (1.57.0-d8ea4f6f)."""
-_RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
-"""Prefixes that labels of managed node groups must not have
-(https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html; aws/containers-roadmap#1451)."""
+_RELEASES = {
+    "Amazon Linux": (re.compile(r"1\.[0-9]{2}\.[0-9]{1,3}-[0-9]{8}"), "1.35.3-20261112"),
+    "Bottlerocket": (re.compile(r"[0-9]{1,2}\.[0-9]{1,3}\.[0-9]{1,3}-[0-9a-f]{8}"), "1.57.0-d8ea4f6f"),
+}
+"""How releases of images look, and one as an example."""
+_RESERVED = {
+    "kubernetes.io": "EKS",
+    "k8s.io": "EKS",
+    "eks.amazonaws.com": "EKS",
+    "karpenter.sh": "Karpenter",
+    "karpenter.k8s.aws": "Karpenter",
+}
+"""Prefixes that labels must not have, and who keeps them for itself
+(https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html; aws/containers-roadmap#1451; what the
+definition of NodePool restricts)."""
+_LONGEST_KEY = 63
+"""Characters of a label's or a taint's key with its prefix, which Kubernetes does not count
+(https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html, API_Taint.html)."""
+LONGEST_NAME = 35
+"""Characters of a managed pool's name. Its node group is called `platform-pool-NAME-group-` and seven random ones, and
+EKS takes 63 (https://docs.aws.amazon.com/eks/latest/userguide/create-managed-node-group.html)."""
 _MOST_TAINTS = 50
+_MOST_TAGS = 45
+"""Tags by which the autoscaler knows the nodes of a group that has none. A group has 50 at most, and EKS sets five
+(https://docs.aws.amazon.com/autoscaling/ec2/userguide/ec2-auto-scaling-tagging.html)."""
+_LEAST_VOLUME = 20
 _MOST_VOLUME = 65_536
 _ONLY_AWS = ("zone", "capacity", "provisioner", "amiRelease", "rootVolume")
 
@@ -31,9 +51,7 @@ _ONLY_AWS = ("zone", "capacity", "provisioner", "amiRelease", "rootVolume")
 def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with each pool by itself."""
     if here(env):
-        yield from each(
-            ("pools",), env.pools, env, _machine, _image, _capacity, _release, _volume, _taints, _pods, _karpenter_size
-        )
+        yield from each(("pools",), env.pools, env, _name, _machine, _image, _capacity, _volume)
     else:
         yield from each(("pools",), env.pools, env, _elsewhere)
 
@@ -42,7 +60,8 @@ def references(env: "Environment") -> Iterator[Problem]:
     """Pools that cannot stand where, or be had as, the document says."""
     if not here(env):
         return
-    yield from each(("pools",), env.pools, env, _zone, _one_zone, _block, _labels, _karpenter_fabric)
+    yield from each(("pools",), env.pools, env, _zone, _one_zone, _block, _release, _labels, _taints, _pods)
+    yield from each(("pools",), env.pools, env, _karpenter_size, _karpenter_fabric)
     yield from answered(_one_pool_per_reservation, env)
     yield from answered(_home, env)
 
@@ -54,12 +73,24 @@ def _elsewhere(it: Subject[Pool]) -> Iterator[Problem]:
             yield Problem((*it.at, key), key, message, "with cluster.provider aws", "leave it out", spoils=NOTHING)
 
 
+def limits(env: "Environment") -> Iterator[Problem]:
+    """Pools that an autoscaler could not be told all of."""
+    if here(env):
+        yield from each(("pools",), {name: env.pools[name] for name in aws.autoscaled(env)}, env, _tags)
+
+
+def _name(it: Subject[Pool]) -> Iterator[Problem]:
+    if known(it.value.provisioner) == "managed" and LONGEST_NAME < len(it.name) <= names.LABEL:
+        message = f"has {len(it.name)} characters, and the name of its node group would be too long for EKS"
+        yield Problem(it.at, it.name, message, f"at most {LONGEST_NAME} characters", spoils=NOTHING)
+
+
 def _machine(it: Subject[Pool]) -> Iterator[Problem]:
     for key in ("server", "shape"):
         value = getattr(it.value, key)
         if not lost(value) and value is not None:
             said = value if key == "server" else key
-            yield Problem((*it.at, key), said, "on AWS nodes are instances of EC2", fix="instance: …", spoils=NOTHING)
+            yield Problem((*it.at, key), said, "on AWS nodes are instances of EC2", fix="instance: …")
 
 
 def _capacity(it: Subject[Pool]) -> Iterator[Problem]:
@@ -98,13 +129,16 @@ def _release(it: Subject[Pool]) -> Iterator[Problem]:
     if known(it.value.provisioner) == "karpenter":
         message = "Karpenter's nodes take their image by its alias, not by a release of a node group"
         yield Problem(at, release, message, "with provisioner managed", "leave it out")
-    elif not _RELEASE.fullmatch(release):
-        yield Problem(at, release, "is no release of an image for EKS", "such as 1.35.3-20261112")
-    elif release.startswith("1.") and len(release.partition("-")[2]) == 8 and release.partition("-")[2].isdigit():
-        minor = known(it.env.cluster.kubernetes)
-        if not release.startswith(f"{minor}."):
-            message = f"is an image of another Kubernetes than the cluster's {minor}"
-            yield Problem(at, release, message, f"{minor}.…")
+        return
+    image, minor = images.of(it.env, it.name), known(it.env.cluster.kubernetes)
+    system = "Bottlerocket" if image.startswith("bottlerocket") else "Amazon Linux"
+    pattern, example = _RELEASES[system]
+    if not pattern.fullmatch(release):
+        message = f"is no release of {system}, and the nodes' image is {image}"
+        yield Problem(at, release, message, f"such as {example}")
+    elif system == "Amazon Linux" and not release.startswith(f"{minor}."):
+        message = f"is an image of another Kubernetes than the cluster's {minor}"
+        yield Problem(at, release, message, f"{minor}.…")
 
 
 def _volume(it: Subject[Pool]) -> Iterator[Problem]:
@@ -112,17 +146,42 @@ def _volume(it: Subject[Pool]) -> Iterator[Problem]:
     if volume is None:
         return
     size = node_groups.root_volume(it.value)
-    if volume.value != size * 1024**3:
-        yield Problem(at, volume.text, "volumes have whole Gi", "such as 200Gi", f"{size + 1}Gi")
-    elif not 20 <= size <= _MOST_VOLUME:
-        fault = "holds no operating system with its images" if size < 20 else "is more than a gp3 volume can have"
-        yield Problem(at, volume.text, fault, f"20Gi to {_MOST_VOLUME}Gi")
+    if not _LEAST_VOLUME <= size <= _MOST_VOLUME:
+        small = size < _LEAST_VOLUME
+        fault = "holds no operating system with its images" if small else "is more than a gp3 volume can have"
+        yield Problem(at, volume.text, fault, f"{_LEAST_VOLUME}Gi to {_MOST_VOLUME}Gi")
+    elif volume.value != size * 1024**3:
+        whole = min(size + 1, _MOST_VOLUME)
+        yield Problem(at, volume.text, "volumes have whole Gi", "such as 200Gi", f"{whole}Gi")
 
 
 def _taints(it: Subject[Pool]) -> Iterator[Problem]:
-    if len(known(it.value.taints)) > _MOST_TAINTS:
+    if known(it.value.provisioner) != "managed":
+        return
+    taints = known(it.value.taints)
+    if len(taints) > _MOST_TAINTS:
         message = f"EKS takes {_MOST_TAINTS} taints at most"
-        yield Problem((*it.at, "taints"), len(it.value.taints), message, f"at most {_MOST_TAINTS}", spoils=NOTHING)
+        yield Problem((*it.at, "taints"), len(taints), message, f"at most {_MOST_TAINTS}", spoils=NOTHING)
+    for index, taint in enumerate(taints):
+        if not lost(taint) and not lost(taint.key):
+            yield from _key((*it.at, "taints", index, "key"), taint.key)
+
+
+def _key(at: Path, key: str) -> Iterator[Problem]:
+    if names.label_key_fault(key) is None and len(key) > _LONGEST_KEY:
+        message = f"has {len(key)} characters with its prefix, and EKS counts them together"
+        yield Problem(at, key, message, f"at most {_LONGEST_KEY}", spoils=NOTHING)
+
+
+def _tags(it: Subject[Pool]) -> Iterator[Problem]:
+    tags = len(node_groups.autoscaler_tags(it.env, it.name))
+    if tags > _MOST_TAGS:
+        message = (
+            f"an autoscaler is told each label and taint of a pool with a range by a tag of its group, {tags} in all, "
+            f"and AWS leaves room for {_MOST_TAGS}"
+        )
+        marks = len(it.value.labels) + len(it.value.taints)
+        yield Problem(it.at, it.name, message, f"at most {marks - tags + _MOST_TAGS} labels and taints", "a fixed size")
 
 
 def _pods(it: Subject[Pool]) -> Iterator[Problem]:
@@ -161,11 +220,17 @@ def _one_zone(it: Subject[Pool]) -> Iterator[Problem]:
     zones = ", ".join(aws.zones(it.env))
     if kind in ("reservation", "block"):
         message = f"a {kind} is in one zone, and so are its nodes; the cluster has {zones}"
-    elif known(fabric.of(it.value).kind) == "efa":
+    elif known(fabric.of(it.value).kind) == "efa" and _carries_efa(it.value):
         message = f"EFA does not leave its zone, and neither does a placement group; the cluster has {zones}"
     else:
         return
     yield Problem((*it.at, "zone"), ABSENT, message, zones, "zone: …")
+
+
+def _carries_efa(pool: Pool) -> bool:
+    """Whether its nodes can have EFA at all: where not, that is what is wrong."""
+    instance = catalog.instances().get(known(pool.instance) or "")
+    return instance is not None and instance.efa > 0
 
 
 def _block(it: Subject[Pool]) -> Iterator[Problem]:
@@ -198,16 +263,19 @@ def _image(it: Subject[Pool]) -> Iterator[Problem]:
 
 
 def _labels(it: Subject[Pool]) -> Iterator[Problem]:
+    managed = known(it.value.provisioner) == "managed"
     for key, value in known(it.value.labels).items():
         prefix = key.rpartition("/")[0]
         found = next((name for name in _RESERVED if prefix == name or prefix.endswith(f".{name}")), None)
         at = (*it.at, "labels", key)
         if found is not None:
-            message = f"EKS keeps labels under {found} for itself: the nodes would not start"
+            message = f"{_RESERVED[found]} keeps labels under {found} for itself: the nodes would not start"
             own = f"{it.env.cluster.name}.example.com/{key.rpartition('/')[2]}"
             yield Problem(at, key, message, "a prefix of your own", own, spoils=NOTHING)
-        elif not lost(value) and value == "":
+        elif managed and not lost(value) and value == "":
             yield Problem(at, value, "EKS takes no empty labels", "1 to 63 characters", spoils=NOTHING)
+        elif managed:
+            yield from _key(at, key)
 
 
 def _karpenter_fabric(it: Subject[Pool]) -> Iterator[Problem]:

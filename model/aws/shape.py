@@ -25,7 +25,10 @@ def _instant(value: object) -> object:
         raise _no_instant("is a day, and a point in time is needed")
     if value.tzinfo is None:
         raise _no_instant("says no time zone")
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        raise _no_instant("is no point in time") from None
 
 
 def _no_instant(reason: str) -> PydanticCustomError:

@@ -9,9 +9,9 @@ from tests.model.documents import add, drop, environment, errors, only, put, ren
 
 def test_exactly_one_of_server_and_shape_says_what_the_nodes_are():
     path, problem = only(errors(drop("pools.train.server")))
-    assert (path, problem.allowed) == ("pools.train.server", "one of server, shape")
+    assert (path, problem.allowed) == ("pools.train.server", "one of server, shape, instance")
     path, problem = only(errors(put("pools.train.shape", {"cpu": 1, "memory": "8Gi"})))
-    assert (path, problem.allowed) == ("pools.train.shape", "one of server, shape")
+    assert (path, problem.allowed) == ("pools.train.shape", "one of server, shape, instance")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from catalog import reader as catalog
 from model import document
 from model.aws.interfaces import layout
+from model.aws.pool_rules import LONGEST_NAME
 from twin.rehearsal import Rehearsal, Resource, rehearse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -173,6 +174,33 @@ def test_a_range_belongs_to_the_autoscaler(on_demand: Rehearsal) -> None:
     hints = {each.inputs["tag"]["key"]: each.inputs["tag"]["value"] for each in on_demand.of_kind("Tag")}
     assert hints["k8s.io/cluster-autoscaler/node-template/label/team"] == "a"
     assert hints["k8s.io/cluster-autoscaler/node-template/label/gangline.dev/pool"] == "batch"
+
+
+def test_each_hint_is_a_resource_of_its_own() -> None:
+    def change(value: dict[str, Any]) -> None:
+        pool = {"instance": "m7i.2xlarge", "size": {"min": 0, "max": 4}, "labels": {"rack/a": "1", "rack-a": "2"}}
+        value["pools"]["p" * LONGEST_NAME] = pool
+
+    made = rehearsed(change)
+    assert len({each.name for each in made.of_kind("Tag") if "/label/rack" in each.inputs["tag"]["key"]}) == 2
+    # The engine puts a hyphen and seven characters after names; EKS takes 63.
+    assert max(len(each.name) for each in made.of_kind("NodeGroup")) == 63 - 8
+
+
+def test_china_has_names_of_its_own() -> None:
+    def change(value: dict[str, Any]) -> None:
+        value["cluster"]["zones"] = ["cn-north-1a", "cn-north-1b"]
+        value["cluster"]["network"] = {"nat": "none", "endpoints": True}
+        del value["cluster"]["access"]
+        value["pools"]["train"]["zone"] = "cn-north-1a"
+        value["pools"]["batch"] = {"instance": "m7i.2xlarge", "size": {"min": 0, "max": 4}, "provisioner": "karpenter"}
+
+    made = rehearsed(change)
+    services = {each.inputs["serviceName"] for each in made.of_kind("VpcEndpoint")}
+    assert {"cn.com.amazonaws.cn-north-1.ecr.api", "com.amazonaws.cn-north-1.s3"} <= services
+    trusts = [text for each in made.of_kind("Role") if "ec2." in (text := each.inputs.get("assumeRolePolicy", ""))]
+    assert len(trusts) == 2
+    assert all('"ec2.amazonaws.com.cn"' in each for each in trusts)
 
 
 def test_ways_out_of_the_network(training: Rehearsal, on_demand: Rehearsal) -> None:

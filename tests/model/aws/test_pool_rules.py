@@ -121,7 +121,18 @@ def test_a_bid_belongs_to_self_managed_groups() -> None:
     assert "self-managed" in problem.message
 
 
-@pytest.mark.parametrize("ends", ["tomorrow", "2026-12-20", "2026-12-20T11:30:00", 5, True, ["2026-12-20T11:30:00Z"]])
+@pytest.mark.parametrize(
+    "ends",
+    [
+        "tomorrow",
+        "2026-12-20",
+        "2026-12-20T11:30:00",
+        "9999-12-31T23:30:00-01:00",
+        5,
+        True,
+        ["2026-12-20T11:30:00Z"],
+    ],
+)
 def test_the_end_is_a_point_in_time_with_a_zone(ends: object) -> None:
     path, problem = only(put("pools.train.capacity.ends", ends))
     assert path == "pools.train.capacity.ends"
@@ -299,23 +310,106 @@ def test_root_volumes(volume: str) -> None:
     assert found(put("pools.train.rootVolume", volume)) == {}
 
 
-@pytest.mark.parametrize("volume", ["200G", "10Gi", "200.5Gi", "100Ti", "5"])
+@pytest.mark.parametrize("volume", ["200G", "10Gi", "200.5Gi", "65535.5Gi", "100Ti", "5"])
 def test_no_root_volumes(volume: str) -> None:
     assert list(found(put("pools.train.rootVolume", volume))) == ["pools.train.rootVolume"]
 
 
+@pytest.mark.parametrize("volume", ["0.5Gi", "1500M", "19Gi"])
+def test_a_volume_that_is_too_small_is_not_rounded(volume: str) -> None:
+    (problem,) = found(put("pools.train.rootVolume", volume)).values()
+    assert (problem.allowed, problem.fix) == ("20Gi to 65536Gi", None)
+
+
 @pytest.mark.parametrize(
-    ("release", "right"),
+    ("image", "release", "right"),
     [
-        ("1.35.3-20261112", True),
-        ("1.57.0-d8ea4f6f", True),
-        ("1.34.3-20261112", False),
-        ("latest", False),
-        ("1.35", False),
+        ("al2023-nvidia", "1.35.3-20261112", True),
+        ("al2023-nvidia", "1.34.3-20261112", False),
+        ("al2023-nvidia", "1.57.0-d8ea4f6f", False),
+        ("al2023-nvidia", "latest", False),
+        ("al2023-nvidia", "1.35", False),
+        ("bottlerocket-nvidia", "1.57.0-d8ea4f6f", True),
+        ("bottlerocket-nvidia", "1.57.0-12345678", True),
+        ("bottlerocket-nvidia", "v1.57.0", False),
     ],
 )
-def test_releases_of_images_are_exact(release: str, right: bool) -> None:
-    assert list(found(put("pools.train.amiRelease", release))) == ([] if right else ["pools.train.amiRelease"])
+def test_releases_are_those_of_the_pool_s_image(image: str, release: str, right: bool) -> None:
+    errors = found(put("pools.train.image", image), put("pools.train.amiRelease", release))
+    assert list(errors) == ([] if right else ["pools.train.amiRelease"])
+
+
+def test_only_images_of_eks_are_offered() -> None:
+    (problem,) = found(put("pools.serve.image", "al2023")).values()
+    assert problem.allowed == "al2023-nvidia, bottlerocket-nvidia"
+
+
+# Names and marks, as long as AWS takes them.
+
+
+def test_a_managed_pool_s_name_leaves_room_for_that_of_its_group() -> None:
+    pool = {"instance": "m7i.xlarge", "size": 1}
+    assert found(put(f"pools.{'p' * 35}", pool)) == {}
+    for length in (36, 61, 63, 64):
+        assert list(found(put(f"pools.{'p' * length}", pool))) == [f"pools.{'p' * length}"]
+    assert found(put(f"pools.{'p' * 63}", {**pool, "size": {"min": 0, "max": 1}, "provisioner": "karpenter"})) == {}
+
+
+LONG = f"{'a' * 50}.example/rack"
+
+
+@pytest.mark.parametrize(("key", "right"), [(LONG, True), (f"a{LONG}", False), ("n" * 64, False)])
+def test_eks_counts_keys_with_their_prefixes(key: str, right: bool) -> None:
+    labels = found(put("pools.serve.labels", {key: "r1"}))
+    taints = found(put("pools.serve.taints", [{"key": key, "effect": "NoSchedule"}]))
+    assert (len(labels), list(taints)) == ((0, []) if right else (1, ["pools.serve.taints[0].key"]))
+
+
+def test_karpenter_counts_names_only() -> None:
+    pool = {"instance": "g6e.12xlarge", "size": {"min": 0, "max": 8}, "provisioner": "karpenter"}
+    marks = {"labels": {f"a{LONG}": "r1", "b": ""}, "taints": [{"key": f"a{LONG}", "effect": "NoSchedule"}]}
+    assert found(put("pools.serve", {**pool, **marks})) == {}
+
+
+@pytest.mark.parametrize("provisioner", ["managed", "karpenter"])
+@pytest.mark.parametrize("key", ["karpenter.sh/capacity-type", "karpenter.k8s.aws/instance-family"])
+def test_labels_of_karpenter_s_are_its_own(provisioner: str, key: str) -> None:
+    pool = {"instance": "g6e.12xlarge", "size": {"min": 0, "max": 8}, "provisioner": provisioner, "labels": {key: "x"}}
+    assert list(found(put("pools.serve", pool))) == [f'pools.serve.labels["{key}"]']
+
+
+def test_a_group_has_room_for_so_many_tags_of_the_autoscaler() -> None:
+    def marked(labels: int) -> Change:
+        return put("pools.serve.labels", {f"l{each}": "x" for each in range(labels)})
+
+    assert found(marked(42)) == {}
+    path, problem = only(marked(43))
+    assert (path, problem.allowed) == ("pools.serve", "at most 42 labels and taints")
+    assert found(marked(43), put("pools.serve.size", 2)) == {}
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "place"),
+    [
+        ("size", -1, ""),
+        ("size", 100_001, ""),
+        ("size", {"min": 2, "max": 1}, ".min"),
+        ("size", {"min": 0, "max": 4, "desired": 9}, ".desired"),
+        ("maxPods", 2_501, ""),
+    ],
+)
+def test_a_number_that_cannot_be_is_told_once(key: str, value: object, place: str) -> None:
+    errors = found(put("pools.serve.provisioner", "karpenter"), put(f"pools.serve.{key}", value))
+    assert list(errors) == [f"pools.serve.{key}{place}"]
+
+
+def test_efa_that_is_not_there_wants_no_zone() -> None:
+    assert list(found(put("pools.system.fabric", "efa"))) == ["pools.system.fabric"]
+
+
+@pytest.mark.parametrize("sharing", [{"mps": {"replicas": 2}}, {"mig": {"profiles": {"1g.5gb": 7}}}])
+def test_an_instance_without_gpus_has_none_to_share(sharing: dict[str, Any]) -> None:
+    assert list(found(put("pools.system.sharing", sharing))) == ["pools.system.sharing"]
 
 
 # What belongs to the other kind of cluster.
@@ -339,7 +433,8 @@ def test_an_existing_cluster_is_not_made(key: str, value: object) -> None:
 
 @pytest.mark.parametrize(("key", "value"), [("server", "dgx-h100"), ("shape", {"cpu": 8, "memory": "32Gi"})])
 def test_nodes_on_aws_are_instances(key: str, value: object) -> None:
-    assert f"pools.system.{key}" in found(put("pools.system", {key: value, "size": 3}))
+    assert list(found(put(f"pools.train.{key}", value))) == [f"pools.train.{key}"]
+    assert list(found(drop("pools.train.instance"), put(f"pools.train.{key}", value))) == [f"pools.train.{key}"]
 
 
 def test_instances_may_be_nodes_of_an_existing_cluster() -> None:
