@@ -2,6 +2,7 @@
 
 import base64
 import copy
+import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -158,6 +159,11 @@ def test_efa_nodes_have_the_interfaces_of_their_type(training: Rehearsal) -> Non
         rule = training.named(f"platform-pool-train-fabric-{way}").inputs
         assert rule["ipProtocol"] == "-1"
         assert rule["referencedSecurityGroupId"] == rule["securityGroupId"]
+
+
+def test_nothing_is_made_of_what_is_not_known_yet(training: Rehearsal) -> None:
+    for each in training.resources:
+        assert '"None"' not in json.dumps(each.inputs, default=str), each.name
 
 
 def test_the_group_stands_in_the_subnet_of_its_zone(training: Rehearsal, on_demand: Rehearsal) -> None:
