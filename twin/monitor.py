@@ -4,6 +4,7 @@ It records every registration as the engine would see it, real URNs included, an
 provider or the next `up` would trip over. Pulumi's own mocks accept anything.
 """
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -113,6 +114,22 @@ class StrictMonitor(MockMonitor):
         super().__init__(_Echo())
         self._lock = threading.Lock()
         self._seen = _Seen()
+        self._loops: list[asyncio.AbstractEventLoop] = []
+
+    def close(self) -> None:
+        """End the loops of the threads that registrations came from, once these have ended."""
+        for loop in self._loops:
+            loop.close()
+
+    def _own_loop(self) -> None:
+        """Give the thread a loop, unless it has one: the mocks would make one that nobody closes."""
+        try:
+            asyncio.get_event_loop()
+        except RuntimeError:
+            loop = asyncio.new_event_loop()
+            asyncio.set_event_loop(loop)
+            with self._lock:
+                self._loops.append(loop)
 
     def recorded(self) -> tuple[Resource, ...]:
         """Give all resources: parents before children, brothers and sisters by name."""
@@ -147,12 +164,14 @@ class StrictMonitor(MockMonitor):
 
     def RegisterResource(self, request: Any) -> Any:  # noqa: N802 -- the protocol's name
         """Record a registration, judge it, and answer as a mock would."""
+        self._own_loop()
         if request.type != _STACK:
             self._record(request)
         return super().RegisterResource(request)
 
     def ReadResource(self, request: Any) -> Any:  # noqa: N802 -- the protocol's name
         """Record a read, judge it, and answer what is known of it."""
+        self._own_loop()
         resource = Resource(
             urn=self.make_urn(request.parent, request.type, request.name),
             type=request.type,

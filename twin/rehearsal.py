@@ -100,7 +100,11 @@ def rehearse(environment: "Environment", *, stack: str, sources: Sources | None 
         def run() -> None:
             deploy(environment, sources or Sources(rehearsal=True))
 
-        run()
+        try:
+            run()
+        finally:
+            asyncio.get_event_loop().run_until_complete(asyncio.get_event_loop().shutdown_default_executor())
+            monitor.close()
     complaints = monitor.complaints()
     if complaints:
         raise RehearsalError("the program is not sound:\n" + "\n".join(f"  {each}" for each in complaints))

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 os.environ.setdefault("MOTO_IAM_LOAD_MANAGED_POLICIES", "true")
 
 import pytest
+from moto.ec2.models import ec2_backends
 from moto.server import ThreadedMotoServer
+from moto.servicequotas.models import servicequotas_backends
 
 from cli.aws.account import Account
 from twin.aws import moto_gaps
+from twin.aws.cloud import ACCOUNT
 
 REGION = "us-east-2"
 
@@ -30,3 +33,10 @@ def address() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def account(address: str) -> Account:
     return Account(REGION, address)
+
+
+@pytest.fixture(autouse=True)
+def _nobody_else_in_the_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tests of the cloud itself left in the same process counts against no quota here."""
+    monkeypatch.setitem(ec2_backends[ACCOUNT][REGION].__dict__, "capacity_reservations", {})
+    monkeypatch.delitem(servicequotas_backends[ACCOUNT][REGION].__dict__, "ec2_quotas", raising=False)
