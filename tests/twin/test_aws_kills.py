@@ -1,6 +1,8 @@
 """Runs that are killed on the twin's cloud, and the runs after them: nothing is lost, nothing is left.
 
-`GANGLINE_KILLS` says how many of `up` and of `destroy` are killed; in the notes of a release stands what 20 gave.
+`GANGLINE_KILLS` says how many of `up` and of `destroy` are killed, three if it is not set:
+
+    GANGLINE_KILLS=20 .venv/bin/python -m pytest -s tests/twin/test_aws_kills.py
 """
 
 import os
