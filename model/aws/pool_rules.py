@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from catalog import reader as catalog
 from model import aws, fabric, images, names
-from model.counts import Size
+from model.counts import Size, fewest
 from model.pools import Pool
 from model.problems import ABSENT, NOTHING, Path, Problem, Subject, Unanswerable, answered, each, known, lost, nearest
 
@@ -15,6 +15,7 @@ from .shape import EXAMPLE, said
 
 if TYPE_CHECKING:
     from model.environment import Environment
+    from model.ray import RayCluster
 
 _RESERVATION = re.compile(r"cr-[0-9a-f]{17}")
 _PLACEMENT_GROUP = re.compile(r"[ -~]{1,255}")
@@ -66,6 +67,18 @@ def references(env: "Environment") -> Iterator[Problem]:
     yield from answered(_home, env)
 
 
+def _gang(it: Subject["RayCluster"]) -> Iterator[Problem]:
+    pool, workers = it.env.pools[known(it.value.pool)], fewest(known(it.value.workers).count)
+    if pool.provisioner != "karpenter" or pool.capacity.kind in ("reservation", "block") or workers == 0:
+        return
+    message = (
+        f"its head and {workers} workers start together or not at all, and Karpenter makes nodes one after another: "
+        "where capacity runs out, those that came stand there and cost"
+    )
+    allowed = "a managed pool, one of a reservation, or workers from 0 on"
+    yield Problem((*it.at, "pool"), it.value.pool, message, allowed, "workers: {count: {min: 0, max: …}}")
+
+
 def _elsewhere(it: Subject[Pool]) -> Iterator[Problem]:
     for key in _ONLY_AWS:
         if said(it.value, key):
@@ -74,9 +87,10 @@ def _elsewhere(it: Subject[Pool]) -> Iterator[Problem]:
 
 
 def limits(env: "Environment") -> Iterator[Problem]:
-    """Pools that an autoscaler could not be told all of."""
+    """Pools that an autoscaler could not be told all of, and gangs on nodes that come one after another."""
     if here(env):
         yield from each(("pools",), {name: env.pools[name] for name in aws.autoscaled(env)}, env, _tags)
+        yield from each(("ray", "clusters"), env.ray.clusters, env, _gang)
 
 
 def _name(it: Subject[Pool]) -> Iterator[Problem]:

@@ -464,3 +464,42 @@ def test_some_pool_is_always_there_for_all(change: Change) -> None:
 
 def test_preferences_keep_nobody_out() -> None:
     assert found(put("pools.system.taints", [{"key": "team", "effect": "PreferNoSchedule"}])) == {}
+
+
+# Gangs and Karpenter.
+
+
+@pytest.mark.parametrize(
+    ("count", "capacity", "right"),
+    [
+        (4, {"kind": "spot"}, False),
+        (1, {"kind": "on-demand"}, False),
+        ({"min": 2, "max": 4}, {"kind": "spot"}, False),
+        ({"min": 0, "max": 4}, {"kind": "spot"}, True),
+        (4, {"kind": "reservation", "reservation": RESERVATION}, True),
+    ],
+)
+def test_gangs_need_nodes_that_come_together(count: object, capacity: dict[str, Any], right: bool) -> None:
+    serve = {
+        "instance": "g6e.12xlarge",
+        "size": {"min": 0, "max": 8},
+        "zone": "us-east-2b",
+        "provisioner": "karpenter",
+        "capacity": capacity,
+    }
+    tuning = {
+        "namespace": "research",
+        "queue": "research",
+        "pool": "serve",
+        "ray": "2.52.0",
+        "head": {"cpu": 2, "memory": "8Gi"},
+        "workers": {"count": count, "gpus": 1, "cpu": 4, "memory": "16Gi"},
+    }
+    errors = found(
+        drop("pools.train"),
+        put("pools.serve", serve),
+        put("queues", {"research": {"capability": {"gpu": 32}}}),
+        put("tenants", {"research": {"namespaces": ["research"], "queues": ["research"]}}),
+        put("ray", {"clusters": {"tuning": tuning}}),
+    )
+    assert list(errors) == ([] if right else ["ray.clusters.tuning.pool"])
