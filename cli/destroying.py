@@ -29,9 +29,9 @@ def destroy(environment: environments.Name = "twin", twin: InTwin = False, yes: 
         # A cluster that the twin's cloud forgot may have been at another address: what was in it went with it.
         settings = {**place.engine.settings, "PULUMI_K8S_DELETE_UNREACHABLE": "true"}
         place = replace(place, engine=replace(place.engine, settings=settings))
-    refuse_protected(place.engine.read("stack", "export", "--stack", place.stack), environments.file(environment))
     if not place.of_twin:
         require_consent("destroy", yes)
+    refuse_protected(place.engine.read("stack", "export", "--stack", place.stack), environments.file(environment))
     place.run("destroy", *(["--yes", "--skip-preview"] if place.of_twin else ["--yes"] if yes else []))
     if made_here and not place.of_twin:
         console.print("The cluster is gone, with all that was in it.")
