@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from catalog import reader as catalog
+from catalog.kinds import Part
 
 from . import agents, aws
 from .derived import derived
@@ -18,7 +19,7 @@ _DEPLOY = "nvidia.com/gpu.deploy."
 as it is (https://github.com/NVIDIA/gpu-operator, controllers/state_manager.go, addGPUStateLabels)."""
 
 
-def brings(env: "Environment", pool: str, part: catalog.Part) -> bool:
+def brings(env: "Environment", pool: str, part: Part) -> bool:
     """Whether the image of a pool's nodes brings a part.
 
     A pool that names no image has driver and container toolkit in `plugins` mode, as nobody else would bring them, and

@@ -7,7 +7,7 @@ import pulumi_aws as aws
 
 from components.component import Component
 from model.aws import permissions, tags
-from model.aws.permissions import Statement
+from model.aws.statements import Statement, policy
 from model.environment import Environment
 
 
@@ -56,10 +56,10 @@ class PodRole(Component):
             tags=tags(environment, f"{environment.cluster.name}-{service_account}"),
             opts=child,
         )
-        policy = aws.iam.RolePolicy(
+        allowed = aws.iam.RolePolicy(
             f"{name}-policy",
             role=self.role.name,
-            policy=pulumi.Output.json_dumps(pulumi.Output.from_input(statements).apply(permissions.policy)),
+            policy=pulumi.Output.json_dumps(pulumi.Output.from_input(statements).apply(policy)),
             opts=child,
         )
         self.association = aws.eks.PodIdentityAssociation(
@@ -70,6 +70,6 @@ class PodRole(Component):
             role_arn=self.role.arn,
             tags=tags(environment, f"{environment.cluster.name}-{service_account}"),
             # With the role alone, pods would start and be refused.
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[policy]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[allowed]),
         )
         self.register_outputs({"role": self.role.arn})

@@ -13,7 +13,8 @@ from components.charts import installed
 from components.component import Component
 from components.sources import Sources
 from model.aws import karpenter as pools
-from model.aws import node_pools, partitions, permissions, region, subnets, tags
+from model.aws import karpenter_permissions, node_pools, partitions, permissions, region, subnets, tags
+from model.aws.statements import policy
 from model.environment import Environment
 from model.releases import Upstream
 
@@ -85,7 +86,7 @@ class Karpenter(Component):
                 groups=list(security_groups),
                 places=[each for place in places.values() for each in place],
             ).apply(
-                lambda known: permissions.karpenter(
+                lambda known: karpenter_permissions.controller(
                     permissions.scope(known["arn"]),
                     node_role=known["node_role"],
                     queue=known["queue"],
@@ -158,7 +159,7 @@ class Karpenter(Component):
             aws.sqs.QueuePolicy(
                 f"{name}-queue-policy",
                 queue_url=queue.url,
-                policy=queue.arn.apply(lambda arn: json.dumps(permissions.policy(permissions.interruption_queue(arn)))),
+                policy=queue.arn.apply(lambda arn: json.dumps(policy(karpenter_permissions.interruption_queue(arn)))),
                 opts=self._child,
             )
         ]

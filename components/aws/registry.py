@@ -7,6 +7,7 @@ import pulumi_aws as aws
 
 from components.component import Component
 from model.aws import permissions, registry
+from model.aws.statements import policy
 from model.environment import Environment
 
 
@@ -51,11 +52,7 @@ class Registry(Component):
                 f"{name}-{maker}-import",
                 role=role,
                 policy=pulumi.Output.json_dumps(
-                    at.apply(
-                        lambda scope: permissions.policy(
-                            permissions.image_import(scope, [rule.prefix for rule in rules])
-                        )
-                    )
+                    at.apply(lambda scope: policy(permissions.image_import(scope, [rule.prefix for rule in rules])))
                 ),
                 opts=pulumi.ResourceOptions(parent=self),
             )

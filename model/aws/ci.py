@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from .statements import policy
+
 ISSUER = "token.actions.githubusercontent.com"
 """Who signs the tokens of GitHub Actions, without `https://`."""
 AUDIENCE = "sts.amazonaws.com"
@@ -28,7 +30,7 @@ def trust(provider: str, repository: str, branch: str) -> dict[str, Any]:
         "Action": "sts:AssumeRoleWithWebIdentity",
         "Condition": {"StringEquals": wanted},
     }
-    return {"Version": "2012-10-17", "Statement": [statement]}
+    return policy([statement])
 
 
 def tls_only(partition: str, bucket: str) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import CLUSTER_TAG
-
-Statement = dict[str, Any]
+from .statements import Statement
 
 ROLES = "platform-"
 """What the names of all roles begin with that a stack makes: the engine makes them from logical names. IAM lets whoever

@@ -3,16 +3,12 @@
 Every statement has a Sid, by which `model.aws.wildcards` knows it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from .partitions import Partition
-
-Statement = dict[str, Any]
-
-VERSION = "2012-10-17"
-"""Version of the language of policies (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_version.html)."""
+from .statements import Statement, allow, policy, read
 
 
 @dataclass(frozen=True)
@@ -64,11 +60,6 @@ def scope(cluster: str) -> Scope:
     if len(parts) != 6 or parts[2] != "eks" or not parts[5].startswith("cluster/"):
         raise ValueError(f"{cluster} is not the ARN of an EKS cluster")
     return Scope(parts[1], parts[3], parts[4], parts[5].removeprefix("cluster/"))
-
-
-def policy(statements: Iterable[Statement]) -> dict[str, Any]:
-    """The policy of some statements."""
-    return {"Version": VERSION, "Statement": list(statements)}
 
 
 def pod_trust(cluster: str, namespace: str, account: str) -> dict[str, Any]:
@@ -142,29 +133,29 @@ def vpc_cni(at: Scope, vpc: str) -> list[Statement]:
     """
     name = "cluster.k8s.amazonaws.com/name"
     return [
-        _read(
+        read(
             "CniRead",
             "ec2",
             "DescribeInstances DescribeInstanceTypes DescribeNetworkInterfaces DescribeSecurityGroups DescribeSubnets "
             "DescribeTags",
         ),
         # Also those that came with the instance: they are tagged when the CNI starts, and only then are its own.
-        _allow("CniTag", "ec2", "CreateTags", at.ec2("network-interface")),
-        _allow(
+        allow("CniTag", "ec2", "CreateTags", at.ec2("network-interface")),
+        allow(
             "CniCreate",
             "ec2",
             "CreateNetworkInterface",
             at.ec2("network-interface"),
             {"StringEquals": {f"aws:RequestTag/{name}": at.cluster}},
         ),
-        _allow(
+        allow(
             "CniCreateWithin",
             "ec2",
             "CreateNetworkInterface",
             at.ec2("subnet", "security-group"),
             {"ArnEquals": {"ec2:Vpc": at.arn("ec2", f"vpc/{vpc}")}},
         ),
-        _allow(
+        allow(
             "CniChange",
             "ec2",
             "AssignPrivateIpAddresses AttachNetworkInterface DeleteNetworkInterface DetachNetworkInterface "
@@ -172,14 +163,14 @@ def vpc_cni(at: Scope, vpc: str) -> list[Statement]:
             at.ec2("network-interface"),
             {"StringEquals": {f"aws:ResourceTag/{name}": at.cluster}},
         ),
-        _allow(
+        allow(
             "CniAttach",
             "ec2",
             "AttachNetworkInterface DetachNetworkInterface ModifyNetworkInterfaceAttribute",
             at.ec2("instance"),
             {"StringEquals": {f"aws:ResourceTag/{at.mark}": "owned"}},
         ),
-        _allow("CniGroups", "ec2", "ModifyNetworkInterfaceAttribute", at.ec2("security-group")),
+        allow("CniGroups", "ec2", "ModifyNetworkInterfaceAttribute", at.ec2("security-group")),
     ]
 
 
@@ -195,13 +186,13 @@ def ebs_csi(at: Scope) -> list[Statement]:
     """
     made = "ebs.csi.aws.com/cluster"
     return [
-        _read(
+        read(
             "EbsRead",
             "ec2",
             "DescribeAvailabilityZones DescribeInstances DescribeInstanceTypes DescribeSnapshots DescribeTags "
             "DescribeVolumes DescribeVolumesModifications DescribeVolumeStatus",
         ),
-        _allow(
+        allow(
             "EbsCreate",
             "ec2",
             "CreateSnapshot CreateVolume",
@@ -209,35 +200,35 @@ def ebs_csi(at: Scope) -> list[Statement]:
             {"StringEquals": {f"aws:RequestTag/{made}": "true"}},
         ),
         # Of what a volume or a snapshot is made carries no tag of the request.
-        _allow(
+        allow(
             "EbsFrom",
             "ec2",
             "CreateSnapshot CreateVolume",
             [at.arn("ec2", "snapshot/*", owned=False), *at.ec2("volume")],
             {"StringEquals": {f"aws:ResourceTag/{made}": "true"}},
         ),
-        _allow(
+        allow(
             "EbsTag",
             "ec2",
             "CreateTags",
             [at.arn("ec2", "snapshot/*", owned=False), *at.ec2("volume")],
             {"StringEquals": {"ec2:CreateAction": ["CreateVolume", "CreateSnapshot"]}},
         ),
-        _allow(
+        allow(
             "EbsChange",
             "ec2",
             "DeleteSnapshot DeleteVolume ModifyVolume",
             [at.arn("ec2", "snapshot/*", owned=False), *at.ec2("volume")],
             {"StringEquals": {f"aws:ResourceTag/{made}": "true"}},
         ),
-        _allow(
+        allow(
             "EbsAttachTo",
             "ec2",
             "AttachVolume DetachVolume",
             at.ec2("instance"),
             {"StringEquals": {f"aws:ResourceTag/{at.mark}": "owned"}},
         ),
-        _allow("EbsAttach", "ec2", "AttachVolume DetachVolume", at.ec2("volume")),
+        allow("EbsAttach", "ec2", "AttachVolume DetachVolume", at.ec2("volume")),
     ]
 
 
@@ -253,163 +244,31 @@ def autoscaler(at: Scope) -> list[Statement]:
         at: Where.
     """
     return [
-        _read(
+        read(
             "AutoscalerRead",
             "autoscaling",
             "DescribeAutoScalingGroups DescribeAutoScalingInstances DescribeLaunchConfigurations "
             "DescribeScalingActivities DescribeTags",
         ),
-        _read(
+        read(
             "AutoscalerReadInstances",
             "ec2",
             "DescribeImages DescribeInstanceTypes DescribeLaunchTemplateVersions "
             "GetInstanceTypesFromInstanceRequirements",
         ),
-        _allow(
+        allow(
             "AutoscalerReadGroups",
             "eks",
             "DescribeNodegroup",
             [at.arn("eks", f"nodegroup/{at.cluster}/*")],
         ),
-        _allow(
+        allow(
             "AutoscalerSize",
             "autoscaling",
             "SetDesiredCapacity TerminateInstanceInAutoScalingGroup",
             [at.arn("autoscaling", "autoScalingGroup:*:autoScalingGroupName/*")],
             {"StringEquals": {f"aws:ResourceTag/k8s.io/cluster-autoscaler/{at.cluster}": "owned"}},
         ),
-    ]
-
-
-def karpenter(
-    at: Scope, *, node_role: str, queue: str, subnets: Sequence[str], security_groups: Sequence[str]
-) -> list[Statement]:
-    """What Karpenter's controller needs: instances of the cluster, in its own subnets, with the role of its nodes.
-
-    The instance profile is made beside it, so it may change nothing in IAM.
-
-    Source: https://github.com/aws/karpenter-provider-aws, website/content/en/preview/getting-started/
-    getting-started-with-karpenter/cloudformation.yaml as of 2026-08-21, narrowed to what is given here.
-
-    Args:
-        at: Where.
-        node_role: ARN of the role of nodes.
-        queue: ARN of the queue of interruptions.
-        subnets: Ids of the subnets that nodes may be in.
-        security_groups: Ids of the security groups of nodes.
-    """
-    pool = "karpenter.sh/nodepool"
-    makes = at.ec2("fleet", "instance", "launch-template", "network-interface", "spot-instances-request", "volume")
-    asked = {
-        "StringEquals": {
-            f"aws:RequestTag/{at.mark}": "owned",
-            "aws:RequestTag/eks:eks-cluster-name": at.cluster,
-        },
-        "StringLike": {f"aws:RequestTag/{pool}": "*"},
-    }
-    made = {"StringEquals": {f"aws:ResourceTag/{at.mark}": "owned"}, "StringLike": {f"aws:ResourceTag/{pool}": "*"}}
-    return [
-        _allow(
-            "KarpenterLaunchIn",
-            "ec2",
-            "CreateFleet RunInstances",
-            [
-                *(at.arn("ec2", f"subnet/{each}") for each in subnets),
-                *(at.arn("ec2", f"security-group/{each}") for each in security_groups),
-            ],
-        ),
-        _allow(
-            "KarpenterLaunchFrom",
-            "ec2",
-            "CreateFleet RunInstances",
-            [
-                at.arn("ec2", "image/*", owned=False),
-                at.arn("ec2", "snapshot/*", owned=False),
-                *at.ec2("capacity-reservation"),
-            ],
-        ),
-        _allow("KarpenterLaunchBy", "ec2", "CreateFleet RunInstances", at.ec2("launch-template"), made),
-        _allow("KarpenterLaunch", "ec2", "CreateFleet CreateLaunchTemplate RunInstances", makes, asked),
-        _allow(
-            "KarpenterTagNew",
-            "ec2",
-            "CreateTags",
-            makes,
-            {
-                **asked,
-                "StringEquals": {
-                    **asked["StringEquals"],
-                    "ec2:CreateAction": ["RunInstances", "CreateFleet", "CreateLaunchTemplate"],
-                },
-            },
-        ),
-        _allow(
-            "KarpenterTag",
-            "ec2",
-            "CreateTags",
-            at.ec2("instance"),
-            {
-                **made,
-                "StringEqualsIfExists": {"aws:RequestTag/eks:eks-cluster-name": at.cluster},
-                "ForAllValues:StringEquals": {
-                    "aws:TagKeys": ["eks:eks-cluster-name", "karpenter.sh/nodeclaim", "Name"]
-                },
-            },
-        ),
-        _allow(
-            "KarpenterDelete",
-            "ec2",
-            "DeleteLaunchTemplate TerminateInstances",
-            at.ec2("instance", "launch-template"),
-            made,
-        ),
-        _allow(
-            "KarpenterPassRole",
-            "iam",
-            "PassRole",
-            [node_role],
-            {"StringEquals": {"iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]}},
-        ),
-        _allow("KarpenterQueue", "sqs", "DeleteMessage GetQueueUrl ReceiveMessage", [queue]),
-        _allow("KarpenterCluster", "eks", "DescribeCluster", [at.arn("eks", f"cluster/{at.cluster}")]),
-        _allow("KarpenterImages", "ssm", "GetParameter", [at.arn("ssm", "parameter/aws/service/*", owned=False)]),
-        _read(
-            "KarpenterRead",
-            "ec2",
-            "DescribeCapacityReservations DescribeImages DescribeInstances DescribeInstanceStatus "
-            "DescribeInstanceTypeOfferings DescribeInstanceTypes DescribeLaunchTemplates DescribePlacementGroups "
-            "DescribeSecurityGroups DescribeSpotPriceHistory DescribeSubnets",
-            {"StringEquals": {"aws:RequestedRegion": at.region}},
-        ),
-        _read("KarpenterPrices", "pricing", "GetProducts"),
-        _read("KarpenterProfiles", "iam", "ListInstanceProfiles"),
-    ]
-
-
-def interruption_queue(queue: str) -> list[Statement]:
-    """Who may write to Karpenter's queue of interruptions: EventBridge, over TLS.
-
-    Source: as of `karpenter`.
-
-    Args:
-        queue: ARN of the queue.
-    """
-    return [
-        {
-            "Sid": "Events",
-            "Effect": "Allow",
-            "Principal": {"Service": ["events.amazonaws.com", "sqs.amazonaws.com"]},
-            "Action": ["sqs:SendMessage"],
-            "Resource": [queue],
-        },
-        {
-            "Sid": "OnlyTls",
-            "Effect": "Deny",
-            "Principal": "*",
-            "Action": ["sqs:*"],
-            "Resource": [queue],
-            "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-        },
     ]
 
 
@@ -423,27 +282,10 @@ def image_import(at: Scope, prefixes: Iterable[str]) -> list[Statement]:
         prefixes: Prefixes of the rules.
     """
     return [
-        _allow(
+        allow(
             "ImageImport",
             "ecr",
             "BatchImportUpstreamImage CreateRepository",
             [at.arn("ecr", f"repository/{prefix}/*") for prefix in prefixes],
         )
     ]
-
-
-def _allow(
-    sid: str, service: str, actions: str, resources: Sequence[str], condition: Mapping[str, Any] | None = None
-) -> Statement:
-    statement: Statement = {
-        "Sid": sid,
-        "Effect": "Allow",
-        "Action": [f"{service}:{action}" for action in actions.split()],
-        "Resource": list(resources),
-    }
-    return statement | ({"Condition": dict(condition)} if condition else {})
-
-
-def _read(sid: str, service: str, actions: str, condition: Mapping[str, Any] | None = None) -> Statement:
-    """Reads that AWS knows no single resources for."""
-    return _allow(sid, service, actions, ["*"], condition)

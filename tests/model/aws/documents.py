@@ -52,3 +52,9 @@ def found(*changes: Change, severity: str = "error", now: datetime | None = None
             assert path not in by_path, (by_path[path], problem)
             by_path[path] = problem
     return by_path
+
+
+def only(*changes: Change, severity: str = "error", now: datetime | None = None) -> tuple[str, Any]:
+    """The one thing that is wrong with the changed document: its path and itself."""
+    ((path, problem),) = found(*changes, severity=severity, now=now).items()
+    return path, problem

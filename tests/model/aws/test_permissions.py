@@ -6,14 +6,15 @@ from typing import Any
 import botocore.session
 import pytest
 
-from model.aws import permissions, wildcards
+from model.aws import karpenter_permissions, permissions, wildcards
+from model.aws.statements import policy
 
 AT = permissions.scope("arn:aws:eks:us-east-2:123456789012:cluster/atlas")
 STATEMENTS: dict[str, list[dict[str, Any]]] = {
     "vpc-cni": permissions.vpc_cni(AT, "vpc-1"),
     "ebs-csi": permissions.ebs_csi(AT),
     "autoscaler": permissions.autoscaler(AT),
-    "karpenter": permissions.karpenter(
+    "karpenter": karpenter_permissions.controller(
         AT,
         node_role="arn:aws:iam::123456789012:role/nodes",
         queue="arn:aws:sqs:us-east-2:123456789012:atlas",
@@ -57,7 +58,7 @@ def test_a_policy_fits_a_role(part: str) -> None:
 
     https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
     """
-    text = json.dumps(permissions.policy(STATEMENTS[part]), separators=(",", ":"))
+    text = json.dumps(policy(STATEMENTS[part]), separators=(",", ":"))
     assert len(text) < 10_240
 
 
@@ -70,7 +71,7 @@ def test_every_statement_can_be_named(part: str) -> None:
 
 @pytest.mark.parametrize("part", STATEMENTS)
 def test_every_wildcard_has_its_reason(part: str) -> None:
-    assert list(wildcards.unreasoned(permissions.policy(STATEMENTS[part]))) == []
+    assert list(wildcards.unreasoned(policy(STATEMENTS[part]))) == []
 
 
 def test_no_reason_is_left_over() -> None:
@@ -109,8 +110,8 @@ def test_a_role_of_pods_is_for_one_account_of_one_cluster() -> None:
 
 def test_the_queue_is_written_by_events_over_tls_only() -> None:
     queue = "arn:aws:sqs:us-east-2:123456789012:atlas"
-    statements = permissions.interruption_queue(queue)
-    assert list(wildcards.unreasoned(permissions.policy(statements))) == []
+    statements = karpenter_permissions.interruption_queue(queue)
+    assert list(wildcards.unreasoned(policy(statements))) == []
     allowed = [s for s in statements if s["Effect"] == "Allow"]
     assert [s["Principal"] for s in allowed] == [{"Service": ["events.amazonaws.com", "sqs.amazonaws.com"]}]
     assert any(s["Condition"] == {"Bool": {"aws:SecureTransport": "false"}} for s in statements if s not in allowed)
