@@ -11,6 +11,7 @@ from typing import Any
 
 from model.aws import ci
 from model.aws.ci_permissions import Place, policies
+from model.aws.statements import policy
 
 from . import bucket
 from .account import Account, absent
@@ -237,4 +238,4 @@ def _policy(account: Account, names: Names, arn: str, topic: str) -> Iterator[Ch
 def _policies(account: Account, names: Names) -> dict[str, Any]:
     place = Place(names.partition, names.account, names.region)
     found = policies(place, names.bucket, _key_arn(account, names))
-    return {topic: {"Version": "2012-10-17", "Statement": statements} for topic, statements in found.items()}
+    return {topic: policy(statements) for topic, statements in found.items()}

@@ -9,6 +9,7 @@ from botocore.exceptions import ClientError
 
 from cli.refusals import RefusedError
 from model.aws import ci
+from model.aws.statements import policy
 
 from .account import Account, absent, code
 from .changes import MAKE, Change
@@ -121,7 +122,7 @@ def _settings(account: Account, name: str, key: str | None) -> Iterator[_Setting
         "refuse connections without TLS",
         lambda: _statements(read("bucket_policy", "Policy", "NoSuchBucketPolicy")),
         lambda found: _merged(found, [ci.tls_only(account.partition, name)], "Sid"),
-        lambda value: put("bucket_policy", Policy=json.dumps({"Version": "2012-10-17", "Statement": value})),
+        lambda value: put("bucket_policy", Policy=json.dumps(policy(value))),
     )
     yield _Setting(
         f"keep older versions for {DAYS} days",

@@ -10,6 +10,7 @@ from components.component import Component
 from model.aws import permanent, region, tags
 from model.aws.partitions import partition
 from model.aws.shape import Access
+from model.aws.statements import policy
 from model.environment import Environment
 
 LOG_DAYS = 90
@@ -38,7 +39,7 @@ def trust(service: str, *actions: str) -> str:
         "Principal": {"Service": service},
         "Action": list(actions) or ["sts:AssumeRole"],
     }
-    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    return json.dumps(policy([statement]))
 
 
 @pulumi.type_token("gangline:index:Cluster")

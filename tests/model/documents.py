@@ -1,7 +1,7 @@
 """A document to change, and what is found wrong with it."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import yaml
@@ -77,7 +77,12 @@ Change = Callable[[dict[str, Any]], object]
 
 def example(*changes: Change) -> dict[str, Any]:
     """The document with some changes."""
-    value = copy.deepcopy(_EXAMPLE)
+    return changed(_EXAMPLE, *changes)
+
+
+def changed(value: dict[str, Any], *changes: Change) -> dict[str, Any]:
+    """A copy of a document's value with some changes."""
+    value = copy.deepcopy(value)
     for change in changes:
         change(value)
     return value
@@ -148,21 +153,22 @@ def problems(*changes: Change) -> list[Problem]:
 
 def errors(*changes: Change) -> dict[str, Problem]:
     """The errors of the changed document by their path (without the root's name)."""
-    return _by_path(problem for problem in problems(*changes) if problem.severity == "error")
+    return by_path(problem for problem in problems(*changes) if problem.severity == "error")
 
 
 def warnings(*changes: Change) -> dict[str, Problem]:
     """The warnings of the changed document by their path (without the root's name)."""
-    return _by_path(problem for problem in problems(*changes) if problem.severity == "warning")
+    return by_path(problem for problem in problems(*changes) if problem.severity == "warning")
 
 
-def _by_path(found: Any) -> dict[str, Problem]:
-    by_path: dict[str, Problem] = {}
+def by_path(found: Iterable[Problem]) -> dict[str, Problem]:
+    """Problems by their path (without the root's name); two at one place are a mistake."""
+    named: dict[str, Problem] = {}
     for problem in found:
         path = spoken(problem.path).removeprefix("environment").lstrip(".")
-        assert path not in by_path, (by_path[path], problem)
-        by_path[path] = problem
-    return by_path
+        assert path not in named, (named[path], problem)
+        named[path] = problem
+    return named
 
 
 def only(found: dict[str, Problem]) -> tuple[str, Problem]:

@@ -1,13 +1,12 @@
 """A document of a cluster on AWS, and changes of it."""
 
-import copy
 from datetime import UTC, datetime
 from typing import Any
 
 from model import document
 from model.environment import Environment
-from model.problems import Problem, spoken
-from tests.model.documents import Change
+from model.problems import Problem
+from tests.model.documents import Change, by_path, changed
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 RESERVATION = "cr-0a1b2c3d4e5f67890"
@@ -32,10 +31,7 @@ VALUE: dict[str, Any] = {
 
 def on_aws(*changes: Change) -> dict[str, Any]:
     """The document's value after some changes."""
-    value = copy.deepcopy(VALUE)
-    for change in changes:
-        change(value)
-    return value
+    return changed(VALUE, *changes)
 
 
 def made(*changes: Change) -> Environment:
@@ -45,13 +41,8 @@ def made(*changes: Change) -> Environment:
 
 def found(*changes: Change, severity: str = "error", now: datetime | None = None) -> dict[str, Problem]:
     """What is wrong with the changed document, by path without the root's name."""
-    by_path: dict[str, Problem] = {}
-    for problem in document.judge(on_aws(*changes), now=now).problems:
-        if problem.severity == severity:
-            path = spoken(problem.path).removeprefix("environment").lstrip(".")
-            assert path not in by_path, (by_path[path], problem)
-            by_path[path] = problem
-    return by_path
+    problems = document.judge(on_aws(*changes), now=now).problems
+    return by_path(problem for problem in problems if problem.severity == severity)
 
 
 def only(*changes: Change, severity: str = "error", now: datetime | None = None) -> tuple[str, Any]:
