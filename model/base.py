@@ -50,3 +50,12 @@ Mapped = Tag("(mapping)")
 PlainOrMapped = Discriminator(_branch)
 """`Annotated[Annotated[int, Plain] | Annotated[Size, Mapped], PlainOrMapped]`: a plain value or a mapping. A mistake in
 it is then a mistake in one of them, not in both."""
+
+
+def _kind(value: Any) -> str:
+    return f"({value.get('kind') if isinstance(value, dict) else getattr(value, 'kind', None)})"
+
+
+KIND = Discriminator(_kind)
+"""`Annotated[Annotated[Lustre, Tag("(lustre)")] | Annotated[Efs, Tag("(efs)")], KIND]`: shapes of which the key `kind`
+says the one that is meant. Each has the keys that mean something for it, and no others."""

@@ -14,6 +14,7 @@ from .queues import Queue
 from .ray import Ray
 from .releases import Release, catalogued
 from .scheduler import Scheduler
+from .storage.shape import Storage
 from .tenants import Tenant
 from .topology import Topology
 
@@ -35,6 +36,8 @@ class Environment(Declared):
     """The tree of queues, by name."""
     tenants: dict[str, Tenant] = Field(default_factory=dict)
     """Teams by name."""
+    storage: Storage = Storage()
+    """Storage by tiers, and the contract about checkpoints."""
     ray: Ray = Ray()
     """Ray on this cluster."""
     data: Literal["keep", "delete"] = "keep"

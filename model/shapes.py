@@ -137,6 +137,10 @@ class Reading:
             self._emptied.add(path[:-1])
 
     def _wrong_value(self, path: Path, detail: ErrorDetails) -> None:
+        if detail["type"] == "union_tag_invalid":
+            self.problems.append(_unkind(path, detail))
+            self._value = _without(self._value, path)
+            return
         if detail["type"] != "missing" or path[:-1] not in self._strange:
             typed = self._written(self.as_written(Problem(path, None, "")).path)
             problem = _explained(detail, path, typed)
@@ -191,6 +195,19 @@ def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
         return Problem(path, value, "must be a whole number, without quotes", "a whole number", value.strip())
     fix = _TRUTH.get(str(value).lower()) if kind == "bool_type" else None
     return Problem(path, value, f"{message}, not {_called(value)}", fix=fix)
+
+
+def _unkind(path: Path, detail: ErrorDetails) -> Problem:
+    """What is wrong with a mapping whose `kind` does not say which one it is."""
+    value, tags = detail["input"], detail.get("ctx", {})["expected_tags"]
+    kinds = [tag.strip("'()") for tag in tags.split(", ")]
+    allowed = ", ".join(kinds)
+    if not isinstance(value, dict):
+        fix = f"{{kind: {meant}, …}}" if (meant := nearest(str(value), kinds)) else None
+        return Problem(path, value, f"must be a mapping, not {_called(value)}", f"{{kind: {allowed}, …}}", fix)
+    if (kind := value.get("kind")) is None:
+        return Problem((*path, "kind"), ABSENT, "it must say what it is", allowed)
+    return Problem((*path, "kind"), kind, "is not one of the allowed values", allowed, nearest(str(kind), kinds))
 
 
 _EXPECTED: Mapping[str, str] = {
@@ -279,6 +296,12 @@ def _keys(shape: type[Declared]) -> Iterator[str]:
         yield field.alias or name
 
 
+def _kinds(shape: type[Declared]) -> list[str]:
+    """What `kind` may be in a shape; nothing where it has no such key."""
+    field = shape.model_fields.get("kind")
+    return _words(field.annotation) if field else []
+
+
 def _shape_at(shape: type[Declared], value: Any, path: Path) -> type[Declared]:
     """The shape of the mapping at a path."""
     return _branch(_annotation_at(shape, value, path), _at(value, path))
@@ -338,6 +361,8 @@ def _branch(annotation: Any, value: Any) -> Any:
     members = [_branch(member, value) for member in get_args(annotation)]
     shapes = [member for member in members if isinstance(member, type) and issubclass(member, Declared)]
     if isinstance(value, dict):
+        if of_kind := [member for member in shapes if value.get("kind") in _kinds(member)]:
+            return of_kind[0]
         fitting = [member for member in shapes if set(value) <= set(_keys(member))]
         mappings = [member for member in members if get_origin(member) is dict]
         return (fitting or shapes or mappings)[0]

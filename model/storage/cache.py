@@ -1,0 +1,36 @@
+"""The dataset cache, between the archive and the nodes. Never for checkpoints."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, Tag
+
+from model.base import KIND, Declared
+from model.quantities import Memory
+
+
+class Juicefs(Declared):
+    """JuiceFS over a bucket, with its cache on the nodes' NVMe disks."""
+
+    kind: Literal["juicefs"]
+    """juicefs."""
+    secret: str
+    """Name of the Secret, in each tenant's namespaces, that describes the file system: name, metaurl, storage, bucket
+    and keys."""
+    size: Memory
+    """How much each node caches."""
+
+
+class Fluid(Declared):
+    """Datasets of the archive, cached on nodes by Fluid."""
+
+    kind: Literal["fluid"]
+    """fluid."""
+    runtime: Literal["juicefs", "alluxio"] = "juicefs"
+    """What caches. Alluxio's open edition has not changed since 2024."""
+    datasets: dict[str, str] = Field(json_schema_extra={"minProperties": 1})
+    """Part of the archive by name of the dataset, such as {imagenet: datasets/imagenet/}."""
+    size: Memory
+    """How much of a dataset each node caches."""
+
+
+Cache = Annotated[Annotated[Juicefs, Tag("(juicefs)")] | Annotated[Fluid, Tag("(fluid)")], KIND]
