@@ -1,0 +1,1 @@
+"""Storage: what is made for each tier, and how jobs get it."""
