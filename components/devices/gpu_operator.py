@@ -7,6 +7,7 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.charts import installed
 from components.component import Component
+from components.kubernetes.patches import UNCOMPARED
 from components.namespaces import namespace
 from components.placement import beside_gpus
 from components.sources import Sources
@@ -66,7 +67,10 @@ class GpuOperator(Component):
             kind="ClusterPolicy",
             metadata=ObjectMetaArgs(name=_POLICY, annotations={"pulumi.com/waitFor": "jsonpath={.status.state}=ready"}),
             opts=pulumi.ResourceOptions(
-                parent=self, depends_on=[release], custom_timeouts=pulumi.CustomTimeouts(create="30m", update="30m")
+                parent=self,
+                depends_on=[release],
+                ignore_changes=[*UNCOMPARED],
+                custom_timeouts=pulumi.CustomTimeouts(create="30m", update="30m"),
             ),
         )
         self.register_outputs({"configurations": operators.plugin_file(environment).name})

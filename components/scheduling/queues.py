@@ -5,6 +5,7 @@ from pulumi_kubernetes.apiextensions import CustomResource, CustomResourcePatch
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
+from components.kubernetes.patches import UNCOMPARED
 from model import queues, volcano
 from model.environment import Environment
 
@@ -51,5 +52,7 @@ class Queues(Component):
             kind="Queue",
             metadata=ObjectMetaArgs(name=node.path, annotations={**_WHEN_OPEN, "pulumi.com/patchForce": "true"}),
             spec=volcano.queue_spec(node),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=above, retain_on_delete=True),
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=above, ignore_changes=[*UNCOMPARED], retain_on_delete=True
+            ),
         )

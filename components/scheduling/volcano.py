@@ -8,6 +8,7 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaPatchArgs
 from components.charts import installed
 from components.component import Component
 from components.kubernetes.client import Reach
+from components.kubernetes.patches import UNCOMPARED
 from components.namespaces import namespace
 from components.placement import beside_gpus
 from components.scheduling.known_topology import settled_topology
@@ -75,7 +76,12 @@ class Volcano(Component):
                 name=_QUEUE_WEBHOOK,
                 annotations={"pulumi.com/waitFor": "jsonpath={.webhooks[0].clientConfig.caBundle}"},
             ),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[release], hooks=_hooks(name, environment, reach)),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                depends_on=[release],
+                ignore_changes=[*UNCOMPARED],
+                hooks=_hooks(name, environment, reach),
+            ),
         )
         self.register_outputs({"namespace": self.namespace})
 

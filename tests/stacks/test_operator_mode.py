@@ -56,6 +56,12 @@ def test_order(rehearsal: Rehearsal, later: str, earlier: str) -> None:
     assert not rehearsal.after(earlier, later)
 
 
+def test_readiness_is_waited_for_and_not_compared(rehearsal: Rehearsal) -> None:
+    ready = rehearsal.named("platform-gpu-operator-ready")
+    assert ready.inputs["metadata"]["annotations"] == {"pulumi.com/waitFor": "jsonpath={.status.state}=ready"}
+    assert ready.ignore_changes == ("metadata.annotations",)
+
+
 def test_network_operator_has_its_one_policy(rehearsal: Rehearsal) -> None:
     (policy,) = rehearsal.of_kind("NicClusterPolicy")
     assert policy.inputs["metadata"]["name"] == "nic-cluster-policy", "it ignores any other"
