@@ -26,7 +26,7 @@ from . import (
     topology,
     workload,
 )
-from .aws import addons, blocks, cluster_rules, pool_rules, registry
+from .aws import addons, archive, blocks, cluster_rules, efs, lustre, pool_rules, registry
 from .environment import Environment
 from .monitoring import counters, effects, exporter, thresholds
 from .problems import DocumentError, Problem, answered, lost, nearest
@@ -55,6 +55,9 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         counters.values,
         exporter.values,
         thresholds.values,
+        lustre.values,
+        efs.values,
+        archive.values,
         releases.values,
     ),
     # what one names of another,
@@ -74,6 +77,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         queues.references,
         tenants.references,
         ray.references,
+        lustre.references,
     ),
     # what must agree,
     (
@@ -88,6 +92,9 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         effects.limits,
         workload.limits,
         nccl.limits,
+        lustre.limits,
+        efs.limits,
+        archive.limits,
     ),
     (queues.tree,),
     # and what there is room for.
