@@ -361,7 +361,8 @@ def _branch(annotation: Any, value: Any) -> Any:
     members = [_branch(member, value) for member in get_args(annotation)]
     shapes = [member for member in members if isinstance(member, type) and issubclass(member, Declared)]
     if isinstance(value, dict):
-        if of_kind := [member for member in shapes if value.get("kind") in _kinds(member)]:
+        kind = value.get("kind")
+        if of_kind := [member for member in shapes if not lost(kind) and kind in _kinds(member)]:
             return of_kind[0]
         fitting = [member for member in shapes if set(value) <= set(_keys(member))]
         mappings = [member for member in members if get_origin(member) is dict]
