@@ -7,7 +7,10 @@ docs/user-guide/how_to_use_capacity_plugin.md. Pure, so that policies judge othe
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NotRequired
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
 
 from .problems import ABSENT, Path, Problem, nearest
 
@@ -169,6 +172,36 @@ _SWITCHES = (
 )
 """Switches of a plugin, spelt as unevenly as in Volcano."""
 
+_OPEN = ConfigDict(extra="allow", strict=True)
+
+
+@with_config(_OPEN)
+class _Named(TypedDict):
+    name: str
+    arguments: NotRequired[dict[str, Any]]
+
+
+@with_config(_OPEN)
+class _Tier(TypedDict):
+    plugins: list[_Named]
+
+
+@with_config(_OPEN)
+class _File(TypedDict):
+    actions: str
+    tiers: list[_Tier]
+    configurations: NotRequired[list[_Named]]
+    metrics: NotRequired[dict[str, Any]]
+
+
+_FILE = TypeAdapter(_File)
+_FORMS = {
+    "missing": "it must be given",
+    "string_type": "must be text",
+    "list_type": "must be a list",
+    "dict_type": "must be a mapping",
+}
+
 _GANG_ACTIONS = ("gangpreempt", "gangreclaim")
 _POD_ACTIONS = ("preempt", "reclaim")
 _VICTIMS = ("priority", "gang", "conformance", "capacity")
@@ -183,25 +216,32 @@ def problems(configuration: Mapping[str, Any], *, deserving: bool = False) -> It
         configuration: The file as a plain value.
         deserving: Whether some queue has `deserved`, which the proportion plugin knows nothing of.
     """
+    try:
+        _FILE.validate_python(configuration)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            missing = detail["type"] == "missing"
+            yield Problem(detail["loc"], ABSENT if missing else detail["input"], _FORMS[detail["type"]])
+        return
     yield from _unknown((), configuration, ("actions", "tiers", "configurations", "metrics"))
-    actions = [name.strip() for name in str(configuration.get("actions", "")).split(",")]
-    yield from _actions(actions, configuration.get("actions", ABSENT))
+    actions = [name.strip() for name in configuration["actions"].split(",")]
+    yield from _actions(actions, configuration["actions"])
     placed: list[tuple[int, str, Mapping[str, Any]]] = []
     for tier, at, plugin in _plugins(configuration):
         yield from _plugin(at, plugin)
-        placed.append((tier, str(plugin.get("name")), plugin))
+        placed.append((tier, plugin["name"], plugin))
     yield from _combinations(placed, actions)
     names = {name for _, name, _ in placed}
     if deserving and "proportion" in names and "capacity" not in names:
         message = "proportion shares by weight and knows no deserved, which some queues have"
         yield Problem(("tiers",), "proportion", message, "capacity", severity="warning")
-    for index, entry in enumerate(configuration.get("configurations") or ()):
+    for index, entry in enumerate(configuration.get("configurations", ())):
         yield from _action_arguments(("configurations", index), entry)
 
 
 def _plugins(configuration: Mapping[str, Any]) -> Iterator[tuple[int, Path, Mapping[str, Any]]]:
-    for tier, entry in enumerate(configuration.get("tiers") or ()):
-        for index, plugin in enumerate(entry.get("plugins") or ()):
+    for tier, entry in enumerate(configuration["tiers"]):
+        for index, plugin in enumerate(entry["plugins"]):
             yield tier, ("tiers", tier, "plugins", index), plugin
 
 
@@ -225,26 +265,26 @@ def _actions(actions: list[str], written: object) -> Iterator[Problem]:
 
 
 def _plugin(at: Path, plugin: Mapping[str, Any]) -> Iterator[Problem]:
-    name = str(plugin.get("name", ""))
+    name = plugin["name"]
     if name not in PLUGINS:
         message = "is no plugin; Volcano would only log that"
-        yield Problem((*at, "name"), name or ABSENT, message, ", ".join(PLUGINS), nearest(name, PLUGINS))
+        yield Problem((*at, "name"), name, message, ", ".join(PLUGINS), nearest(name, PLUGINS))
         return
     yield from _unknown(at, plugin, ("name", "arguments", *_SWITCHES))
     for switch in _SWITCHES:
         if not isinstance(plugin.get(switch, False), bool):
             yield Problem((*at, switch), plugin[switch], "must be true or false", "true, false")
-    yield from _arguments((*at, "arguments"), plugin.get("arguments") or {}, PLUGINS[name])
+    yield from _arguments((*at, "arguments"), plugin.get("arguments", {}), PLUGINS[name])
     if name in ("binpack", "network-topology-aware"):
-        yield from _packed_resources((*at, "arguments"), plugin.get("arguments") or {})
+        yield from _packed_resources((*at, "arguments"), plugin.get("arguments", {}))
 
 
 def _action_arguments(at: Path, entry: Mapping[str, Any]) -> Iterator[Problem]:
-    name = str(entry.get("name", ""))
+    name = entry["name"]
     if name not in ACTIONS:
-        yield Problem((*at, "name"), name or ABSENT, "is no action", ", ".join(ACTIONS), nearest(name, ACTIONS))
+        yield Problem((*at, "name"), name, "is no action", ", ".join(ACTIONS), nearest(name, ACTIONS))
     else:
-        yield from _arguments((*at, "arguments"), entry.get("arguments") or {}, ACTIONS[name])
+        yield from _arguments((*at, "arguments"), entry.get("arguments", {}), ACTIONS[name])
 
 
 def _arguments(at: Path, arguments: Mapping[str, Any], known: Kinds) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from . import nodes, queues, topology
 if TYPE_CHECKING:
     from .environment import Environment
 
-ACTIONS = "enqueue, allocate, backfill, gangreclaim, gangpreempt"
+_PLACING = ("enqueue", "allocate", "backfill")
 GPU_WEIGHT = 10
 """GPUs are what is scarce: they decide where pods are packed, cores and memory only break ties."""
 
@@ -24,22 +24,37 @@ def scheduler_configuration(env: "Environment") -> dict[str, Any]:
     answers, and with capacity in a later one no queue's `deserved` would be protected. There is no overcommit plugin:
     on a full cluster it keeps claiming jobs out of the queue, so nothing would ever be reclaimed for them.
     """
-    gpus = sorted(nodes.advertised(env))
-    placing: list[dict[str, Any]] = [
-        {"name": "predicates"},
-        {"name": "nodeorder", "arguments": {"leastrequested.weight": 0, "mostrequested.weight": 1}},
-        {"name": "binpack", "arguments": {"binpack.weight": 1, **_packing("binpack", gpus)}},
-    ]
-    if topology.levels(env):
-        arguments = {"weight": GPU_WEIGHT, **_packing("hypernode.binpack", gpus)}
-        placing.append({"name": "network-topology-aware", "arguments": arguments})
-    deciding = [
+    scheduler = env.scheduler
+    if scheduler.override:
+        return dict(scheduler.override)
+    evicting = {"gangreclaim": scheduler.reclaim, "gangpreempt": scheduler.preempt}
+    actions = [*_PLACING, *(action for action, wanted in evicting.items() if wanted)]
+    deciding: list[dict[str, Any]] = [
         {"name": "priority"},
         {"name": "gang"},
         {"name": "conformance"},
         {"name": "capacity", "enableHierarchy": True},
     ]
-    return {"actions": ACTIONS, "tiers": [{"plugins": deciding}, {"plugins": placing}]}
+    return {"actions": ", ".join(actions), "tiers": [{"plugins": deciding}, {"plugins": _placing(env)}]}
+
+
+def _placing(env: "Environment") -> list[dict[str, Any]]:
+    """The plugins that choose jobs of equal rank, and nodes."""
+    gpus = sorted(nodes.advertised(env))
+    # Which victims there are is for the first tier to say.
+    found: list[dict[str, Any]] = [{"name": "drf", "enablePreemptable": False}] if env.scheduler.order == "fair" else []
+    found.append({"name": "predicates"})
+    if env.scheduler.placement == "pack":
+        found += [
+            {"name": "nodeorder", "arguments": {"leastrequested.weight": 0, "mostrequested.weight": 1}},
+            {"name": "binpack", "arguments": {"binpack.weight": 1, **_packing("binpack", gpus)}},
+        ]
+    else:
+        found.append({"name": "nodeorder"})  # its own weights spread
+    if topology.levels(env):
+        arguments = {"weight": GPU_WEIGHT, **_packing("hypernode.binpack", gpus)}
+        found.append({"name": "network-topology-aware", "arguments": arguments})
+    return found
 
 
 def _packing(prefix: str, gpus: list[str]) -> dict[str, Any]:

@@ -126,9 +126,13 @@ def _with(*plugins: dict, actions: str = "enqueue, allocate, backfill") -> dict:
             ("tiers", 0, "plugins", 0, "arguments", "volumebinding.weight"),
             "a whole number",
         ),
-        ({"action": "allocate", "actions": "allocate"}, ("action",), "no such key"),
+        ({"action": "allocate", "actions": "allocate", "tiers": []}, ("action",), "no such key"),
         (
-            {"actions": "allocate", "configurations": [{"name": "allocate", "arguments": {"maxDomains": 3}}]},
+            {
+                "actions": "allocate",
+                "tiers": [],
+                "configurations": [{"name": "allocate", "arguments": {"maxDomains": 3}}],
+            },
             ("configurations", 0, "arguments", "maxDomains"),
             "no such argument",
         ),
@@ -140,6 +144,12 @@ def _with(*plugins: dict, actions: str = "enqueue, allocate, backfill") -> dict:
             ("tiers",),
             "in another tier than capacity",
         ),
+        ({"actions": "allocate"}, ("tiers",), "must be given"),
+        ({"actions": ["allocate"], "tiers": []}, ("actions",), "must be text"),
+        ({"actions": "allocate", "tiers": [3]}, ("tiers", 0), "must be a mapping"),
+        ({"actions": "allocate", "tiers": [{"plugins": ["gang"]}]}, ("tiers", 0, "plugins", 0), "must be a mapping"),
+        (_with({"nme": "gang"}), ("tiers", 0, "plugins", 0, "name"), "must be given"),
+        (_with({"name": "drf", "arguments": None}), ("tiers", 0, "plugins", 0, "arguments"), "must be a mapping"),
     ],
 )
 def test_configurations_that_volcano_would_take_in_silence(configuration: dict, path: tuple, says: str):

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from model import device_plugin, devices, document, fabric, nodes, rdma, volcano
 from model.environment import Environment
+from tests.model.documents import environment, put
 from tests.model.generated_documents import documents
 from tests.upstream.mutations import mutate
 from tests.upstream.parsers import Request, Upstream
@@ -118,6 +120,13 @@ def _volcano(upstream: Upstream, env: Environment) -> None:
     assert answer.silent, answer
     plugins = [plugin["name"] for tier in answer.config["tiers"] for plugin in tier["plugins"]]
     assert plugins == [plugin["name"] for tier in configuration["tiers"] for plugin in tier["plugins"]]
+
+
+@pytest.mark.parametrize("order", ["priority", "fair"])
+@pytest.mark.parametrize("placement", ["pack", "spread"])
+def test_every_aim_of_the_scheduler_reads_as_it_was_meant(upstream: Upstream, placement: str, order: str):
+    aims = {"placement": placement, "order": order, "preempt": order == "fair"}
+    _volcano(upstream, environment(put("scheduler", aims)))
 
 
 def test_a_misspelt_key_of_volcano_is_noticed(upstream: Upstream):

@@ -1,0 +1,75 @@
+"""What the scheduler shall aim at, and the configuration that follows."""
+
+from typing import Any
+
+import pytest
+
+from model import document, scheduler_rules, volcano
+from tests.model.documents import drop, environment, example, put
+
+
+def configuration(**scheduler: Any) -> dict[str, Any]:
+    return volcano.scheduler_configuration(environment(put("scheduler", scheduler)))
+
+
+def placing(**scheduler: Any) -> dict[str, Any]:
+    return {plugin["name"]: plugin for plugin in configuration(**scheduler)["tiers"][1]["plugins"]}
+
+
+@pytest.mark.parametrize("placement", ["pack", "spread"])
+@pytest.mark.parametrize("order", ["priority", "fair"])
+@pytest.mark.parametrize("reclaim", [True, False])
+@pytest.mark.parametrize("preempt", [True, False])
+def test_every_aim_is_a_configuration_without_a_mistake(
+    placement: str, order: str, reclaim: bool, preempt: bool
+) -> None:
+    made = configuration(placement=placement, order=order, reclaim=reclaim, preempt=preempt)
+    assert not list(scheduler_rules.problems(made, deserving=True))
+    actions = made["actions"].split(", ")
+    assert actions[:3] == ["enqueue", "allocate", "backfill"]
+    assert ("gangreclaim" in actions, "gangpreempt" in actions) == (reclaim, preempt)
+
+
+def test_packing_fills_nodes_and_spreading_does_not() -> None:
+    assert placing()["binpack"]["arguments"]["binpack.resources.nvidia.com/gpu"] == volcano.GPU_WEIGHT
+    assert placing()["nodeorder"]["arguments"] == {"leastrequested.weight": 0, "mostrequested.weight": 1}
+    spread = placing(placement="spread")
+    assert "binpack" not in spread
+    assert "arguments" not in spread["nodeorder"]
+
+
+def test_a_fair_order_asks_for_the_smallest_share_and_chooses_no_victims() -> None:
+    assert "drf" not in placing()
+    assert placing(order="fair")["drf"] == {"name": "drf", "enablePreemptable": False}
+
+
+RAW = {"actions": "enqueue, allocate", "tiers": [{"plugins": [{"name": "gang"}, {"name": "capacity"}]}]}
+
+
+def test_an_override_is_the_whole_configuration() -> None:
+    assert configuration(override=RAW) == RAW
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "path", "says"),
+    [
+        ({"override": {"actions": "allocate"}}, "scheduler.override.tiers", "must be given"),
+        ({"override": {**RAW, "actions": "allocate, gangReclaim"}}, "scheduler.override.actions", "is no action"),
+        ({"override": {**RAW, "tiers": [{"plugins": [{"name": "gan"}]}]}}, "plugins.0.name", "is no plugin"),
+        ({"override": RAW, "placement": "pack"}, "scheduler.placement", "would have no effect"),
+        ({"override": 3}, "scheduler.override", "must be a mapping"),
+        ({"order": "fairly"}, "scheduler.order", "not one of the allowed values"),
+    ],
+)
+def test_one_problem_where_it_stands(scheduler: dict[str, Any], path: str, says: str) -> None:
+    [problem] = document.judge(example(put("scheduler", scheduler))).problems
+    assert ".".join(map(str, problem.path)).endswith(path)
+    assert says in problem.message
+
+
+def test_reclaiming_for_queues_that_deserve_nothing_is_doubtful() -> None:
+    nobody = [drop(f"queues.{name}.deserved") for name in ("research", "production")]
+    nobody += [drop(f"queues.research.queues.{name}.deserved") for name in ("llm", "vision")]
+    nobody += [drop("queues.research.guarantee"), drop("queues.research.queues.llm.guarantee")]
+    [problem] = document.judge(example(*nobody, put("scheduler", {"reclaim": True}))).problems
+    assert (problem.severity, problem.path) == ("warning", ("scheduler", "reclaim"))
