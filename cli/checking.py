@@ -17,8 +17,10 @@ def check(
     """
     from . import describing, rendering
 
-    described = describing.line(rendering.load(environment))
-    typer.echo(f"{environments.file(environment)}: sound ({described})")
+    loaded = rendering.load(environment)
+    typer.echo(f"{environments.file(environment)}: sound ({describing.line(loaded)})")
+    for name, words in describing.checkpoints(loaded):
+        typer.echo(f"  {name}: {words}")
 
 
 def schema() -> None:

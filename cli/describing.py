@@ -3,9 +3,11 @@
 from rich.table import Table
 
 from model import aws, devices, fabric
+from model.durations import told
 from model.environment import Environment
 from model.pools import Pool
 from model.queues import Quota
+from model.storage.contract import Event, events, times
 
 
 def line(environment: Environment) -> str:
@@ -49,7 +51,51 @@ def table(environment: Environment) -> Table:
         workers = f"{count}" if isinstance(count, int) else f"{count.min}..{count.max}"
         within = f", within one {ray.within.level}" if ray.within else ""
         grid.add_row(f"ray {name}", f"head + {workers} × {ray.workers.gpus} GPUs in {ray.queue} on {ray.pool}{within}")
+    for name, words in checkpoints(environment):
+        grid.add_row(name, words)
     return grid
+
+
+def checkpoints(environment: Environment) -> list[tuple[str, str]]:
+    """Say what the contract about checkpoints means: what happens when, with the times. Nothing without one."""
+    contract = environment.storage.checkpoints
+    if contract is None:
+        return []
+    took = times(environment)
+    steps = [f"to {contract.write}{_in(took.write)} every {contract.every}"]
+    if contract.keep != contract.write:
+        steps.append(f"on to {contract.keep}{_in(took.flush)}")
+    if contract.archive:
+        steps.append(f"to the archive{_in(took.archive)}")
+    back = [f"from {contract.keep}{_in(took.restore)}"]
+    if contract.archive:
+        back.append(f"from the archive{_in(took.thaw)}")
+    return [
+        ("checkpoints", f"{', '.join(steps)}; {contract.retain} are kept"),
+        ("a restore", ", ".join(back)),
+        *((_EVENTS[event.kind], _cost(event)) for event in events(environment)),
+    ]
+
+
+_EVENTS = {
+    "process": "a process dies",
+    "node": "a node is lost",
+    "spot": "a spot notice",
+    "block": "a block ends",
+}
+
+
+def _in(seconds: int | None) -> str:
+    return "" if seconds is None else f" in {told(seconds)}"
+
+
+def _cost(event: Event) -> str:
+    if event.loss is None:
+        return "how much work is lost cannot be computed: speeds or the largest job are not declared"
+    if event.saved:
+        return f"{told(event.notice)} are enough to save: nothing is lost"
+    begin = f"{told(event.notice)} are too short to save: " if event.notice else ""
+    return f"{begin}at worst {told(event.loss)} of work are lost"
 
 
 def _place(environment: Environment) -> str:

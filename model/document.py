@@ -32,6 +32,7 @@ from .environment import Environment
 from .monitoring import counters, effects, exporter, thresholds
 from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
+from .storage import contract_rules
 
 KEY = "gangline:environment"
 """The stack-config key of the document."""
@@ -61,6 +62,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         efs.values,
         archive.values,
         releases.values,
+        contract_rules.values,
     ),
     # what one names of another,
     (
@@ -80,6 +82,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         tenants.references,
         ray.references,
         lustre.references,
+        contract_rules.references,
     ),
     # what must agree,
     (
@@ -98,10 +101,11 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         lustre.limits,
         efs.limits,
         archive.limits,
+        contract_rules.limits,
     ),
     (queues.tree,),
     # and what there is room for.
-    (queues.claims, ray.fits),
+    (queues.claims, ray.fits, contract_rules.fits),
 )
 """All rules. What is found wrong at one stage is `LOST` at the next, so that one mistake is one problem."""
 

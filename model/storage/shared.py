@@ -53,6 +53,8 @@ class Efs(Declared):
     """efs."""
     size: Memory
     """How much tenants may claim of it. EFS itself has no size."""
+    write: Memory | None = None
+    """Bytes per second that all nodes together write to it, as measured."""
 
 
 class Beegfs(Declared):
