@@ -32,7 +32,7 @@ from .environment import Environment
 from .monitoring import counters, effects, exporter, thresholds
 from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
-from .storage import contract_rules
+from .storage import claims, contract_rules, existing, stores
 
 KEY = "gangline:environment"
 """The stack-config key of the document."""
@@ -61,6 +61,9 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         lustre.values,
         efs.values,
         archive.values,
+        claims.values,
+        existing.values,
+        stores.values,
         releases.values,
         contract_rules.values,
     ),
@@ -80,6 +83,8 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         racks.references,
         queues.references,
         tenants.references,
+        claims.references,
+        existing.references,
         ray.references,
         lustre.references,
         contract_rules.references,
@@ -93,6 +98,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         queues.limits,
         scheduler.limits,
         tenants.limits,
+        claims.limits,
         ray.limits,
         thresholds.limits,
         effects.limits,

@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError, core_schema
 
 KIBIBYTE = Decimal(1024)
 MEBIBYTE = Decimal(1024) ** 2
+GIBIBYTE = Decimal(1024) ** 3
 
 _BINARY = {f"{letter}i": Decimal(1024) ** power for power, letter in enumerate("KMGTPE", start=1)}
 _DECIMAL = {"n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), "": Decimal(1)} | {

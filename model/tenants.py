@@ -10,10 +10,15 @@ from . import names, namespaces, queues
 from .base import Declared, Listed
 from .derived import derived
 from .problems import NOTHING, Path, Problem, Subject, Unanswerable, answered, each, lost, nearest, readable
+from .quantities import GIBIBYTE
 from .queues import Quota
 
 if TYPE_CHECKING:
     from .environment import Environment
+
+
+STORAGE = "storage"
+"""In a tenant's quota: how much of the shared tier the claim in each of its namespaces holds."""
 
 
 class Tenant(Declared):
@@ -26,7 +31,8 @@ class Tenant(Declared):
     default_queue: str | None = None
     """The leaf queue of workloads that name none; written on the namespaces."""
     quota: Quota = Field(default_factory=dict)
-    """Upper bound of requests per namespace (a ResourceQuota on `requests.*`)."""
+    """Upper bound of requests per namespace (a ResourceQuota on `requests.*`). `storage` is the size of the namespace's
+    claim of the shared tier."""
     groups: dict[Literal["admin", "edit", "view"], Listed[str]] = Field(default_factory=dict)
     """RBAC groups by the Kubernetes role (ClusterRole admin, edit or view) that they get in the namespaces."""
 
@@ -41,7 +47,7 @@ def hard(tenant: Tenant) -> dict[str, str]:
     Only requests are limited: for extended resources such as GPUs Kubernetes knows quotas on `requests.*` alone
     (https://kubernetes.io/docs/concepts/policy/resource-quotas/), and requests equal limits there.
     """
-    amounts = queues.resolved(tenant.quota)
+    amounts = queues.resolved({name: amount for name, amount in tenant.quota.items() if name != STORAGE})
     return {name if name == "pods" else f"requests.{name}": amount.text for name, amount in amounts.items()}
 
 
@@ -139,10 +145,14 @@ def _some_queue(it: Subject[Tenant]) -> Iterator[Problem]:
 
 def _amounts(it: Subject[Tenant]) -> Iterator[Problem]:
     yield from queues.quota_values((*it.at, "quota"), it.value.quota)
+    size = it.value.quota.get(STORAGE)
+    if size is not None and not lost(size) and size.value < GIBIBYTE:
+        yield Problem((*it.at, "quota", STORAGE), size.text, "is less than 1Gi", "1Gi or more")
 
 
 def _resources(it: Subject[Tenant]) -> Iterator[Problem]:
-    yield from queues.quota_references((*it.at, "quota"), it.value.quota, it.env)
+    quota = {name: amount for name, amount in it.value.quota.items() if name != STORAGE}
+    yield from queues.quota_references((*it.at, "quota"), quota, it.env)
 
 
 def _queues(it: Subject[Tenant]) -> Iterator[Problem]:

@@ -18,12 +18,16 @@ from components.scheduling.hypernodes import HyperNodes
 from components.scheduling.queues import Queues
 from components.scheduling.volcano import Volcano
 from components.sources import SourceError, Sources
+from components.storage import existing
+from components.storage.classes import StorageClasses
+from components.storage.tenant import TenantStorage
 from components.tenants.tenant import Tenant
 from model import aws, bottlerocket, features, operators, rdma
 from model.aws import blocks
 from model.environment import Environment
 from model.namespaces import AGENTS
 from model.releases import upstream
+from model.storage import claims, classes
 from model.tenants import by_namespace
 from stacks import sharing
 from stacks.aws import Foundation
@@ -75,7 +79,7 @@ class Platform(Component):
         scheduling = self._scheduling()
         operator = self._ray_operator(scheduling)
         tenants = self._tenants([*scheduling, operator])
-        self._ray_clusters([*scheduling, operator], tenants)
+        self._ray_clusters([*scheduling, operator], self._storage(tenants))
         self.register_outputs({})
 
     def _child(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
@@ -182,7 +186,29 @@ class Platform(Component):
             for tenant in self._environment.tenants
         }
 
-    def _ray_clusters(self, after: list[pulumi.Resource], tenants: dict[str, Tenant]) -> None:
+    def _storage(self, tenants: dict[str, Tenant]) -> dict[str, list[pulumi.Resource]]:
+        """Make the tiers for the tenants, and give what must be there before a tenant's workloads."""
+        env, made = self._environment, dict[str, list[pulumi.Resource]]()
+        shared, bucket = existing.shared(env), existing.bucket(env)
+        made_first: list[pulumi.Resource] = []
+        if classes.of(env):
+            made_first.append(StorageClasses(f"{self._name}-storage-classes", environment=env, opts=self._child()))
+        for name, tenant in tenants.items():
+            made[name] = [tenant]
+            if claims.storage_class(env) or bucket:
+                storage = TenantStorage(
+                    f"{self._name}-storage-{name}",
+                    environment=env,
+                    tenant=name,
+                    namespaces=tenant.namespaces,
+                    volumes=shared.namespaces if shared else {},
+                    bucket=bucket,
+                    opts=self._child(tenant, *made_first),
+                )
+                made[name].append(storage)
+        return made
+
+    def _ray_clusters(self, after: list[pulumi.Resource], tenants: dict[str, list[pulumi.Resource]]) -> None:
         owner = by_namespace(self._environment)
         for cluster, declared in self._environment.ray.clusters.items():
             RayCluster(
@@ -190,7 +216,7 @@ class Platform(Component):
                 environment=self._environment,
                 cluster=cluster,
                 reach=self._reach,
-                opts=self._child(*after, tenants[owner[declared.namespace]]),
+                opts=self._child(*after, *tenants[owner[declared.namespace]]),
             )
 
 

@@ -16,12 +16,14 @@ class VolumeSource:
             (https://kubernetes.io/docs/reference/kubernetes-api/config-and-storage-resources/persistent-volume-v1/).
         attributes: What else the driver wants to be told.
         mount_options: Options of the mount.
+        fs_type: The type of the file system, where the driver asks for it.
     """
 
     driver: str
     handle: pulumi.Input[str]
     attributes: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
     mount_options: tuple[str, ...] = ()
+    fs_type: str | None = None
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
 """A team on the cluster."""
 
+from collections.abc import Mapping
+
 import pulumi
 from pulumi_kubernetes.core.v1 import Namespace, ResourceQuota, ResourceQuotaSpecArgs
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 from pulumi_kubernetes.rbac.v1 import RoleBinding, RoleRefArgs, SubjectArgs
 
 from components.component import Component
-from model import tenants
+from model import aws, tenants
 from model.environment import Environment
+from model.storage import claims
 from model.tenants import Tenant as Declared
 
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
@@ -26,6 +29,9 @@ class Tenant(Component):
     ) -> None:
         super().__init__(name, {"tenant": tenant}, opts)
         declared = environment.tenants[tenant]
+        hard = tenants.hard(declared) | claims.hard(environment, tenant)
+        # What is claimed in a namespace goes with it, and the volume's class may delete the data then.
+        kept = aws.permanent(environment) and claims.perishable(environment)
         self.namespaces = {}
         for namespace in declared.namespaces:
             made = Namespace(
@@ -35,21 +41,20 @@ class Tenant(Component):
                     labels={TENANT_LABEL: tenant},
                     annotations={QUEUE_ANNOTATION: declared.default_queue} if declared.default_queue else None,
                 ),
-                opts=pulumi.ResourceOptions(parent=self),
+                opts=pulumi.ResourceOptions(parent=self, retain_on_delete=kept),
             )
             self.namespaces[namespace] = made
             inside = pulumi.ResourceOptions(parent=self, depends_on=[made])
-            self._quota(f"{name}-{namespace}", namespace, declared, inside)
+            self._quota(f"{name}-{namespace}", namespace, hard, inside)
             self._roles(f"{name}-{namespace}", namespace, declared, inside)
         self.register_outputs({"namespaces": list(self.namespaces)})
 
-    def _quota(self, name: str, namespace: str, declared: Declared, opts: pulumi.ResourceOptions) -> None:
-        hard = tenants.hard(declared)
+    def _quota(self, name: str, namespace: str, hard: Mapping[str, str], opts: pulumi.ResourceOptions) -> None:
         if hard:
             ResourceQuota(
                 f"{name}-quota",
                 metadata=ObjectMetaArgs(name="tenant", namespace=namespace),
-                spec=ResourceQuotaSpecArgs(hard=hard),
+                spec=ResourceQuotaSpecArgs(hard=dict(hard)),
                 opts=opts,
             )
 

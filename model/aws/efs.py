@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from model.problems import NOTHING, Problem, answered, known
+from model.problems import Problem, answered, known
 from model.storage.shared import Efs
 
 from . import here, storage
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 def values(env: "Environment") -> Iterator[Problem]:
     """An EFS where there is no AWS."""
     if isinstance(known(known(env.storage).shared), Efs) and not here(env):
-        message = "EFS is a service of AWS, and the cluster is not made there"
+        at, message = ("storage", "shared"), "EFS is a service of AWS, and the cluster is not made there"
         allowed = "with provider aws; lustre, beegfs, class, claims"
-        yield Problem(("storage", "shared", "kind"), "efs", message, allowed, spoils=NOTHING)
+        yield Problem((*at, "kind"), "efs", message, allowed, spoils=(at,))
 
 
 def limits(env: "Environment") -> Iterator[Problem]:
