@@ -11,7 +11,7 @@ from components.kubernetes.client import Reach
 from components.kubernetes.patches import UNCOMPARED
 from components.namespaces import namespace
 from components.placement import beside_gpus
-from components.scheduling.known_topology import settled_topology
+from components.scheduling.known_topology import settle_topology
 from components.sources import Sources
 from model import volcano
 from model.environment import Environment
@@ -70,27 +70,16 @@ class Volcano(Component):
         )
         # Helm is done when the pods run, but the webhook manager writes its certificate into this object only after
         # that, and until then the API server refuses every queue and job.
-        ValidatingWebhookConfigurationPatch(
+        webhook = ValidatingWebhookConfigurationPatch(
             f"{name}-webhook",
             metadata=ObjectMetaPatchArgs(
                 name=_QUEUE_WEBHOOK,
                 annotations={"pulumi.com/waitFor": "jsonpath={.webhooks[0].clientConfig.caBundle}"},
             ),
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                depends_on=[release],
-                ignore_changes=[*UNCOMPARED],
-                hooks=_hooks(name, environment, reach),
-            ),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[release], ignore_changes=[*UNCOMPARED]),
         )
+        settle_topology(environment, reach, webhook)
         self.register_outputs({"namespace": self.namespace})
-
-
-def _hooks(name: str, environment: Environment, reach: Reach) -> pulumi.ResourceHookBinding | None:
-    if not environment.topology.node_labels:
-        return None
-    settled = settled_topology(name, environment, reach)
-    return pulumi.ResourceHookBinding(after_create=[settled], after_update=[settled])
 
 
 def _values(environment: Environment, upstream: Upstream) -> dict[str, object]:

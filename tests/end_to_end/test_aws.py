@@ -17,7 +17,7 @@ from model.namespaces import AGENTS
 from model.topology import AWS_LAYERS
 
 from .conftest import ROOT, Checkout, copy_of_checkout
-from .test_up import eventually
+from .test_up import HyperNode, PodGroup, eventually
 
 STACK = "aws-training"
 ENVIRONMENT = document.read(ROOT / "stacks" / f"Pulumi.{STACK}.yaml").load()
@@ -119,14 +119,25 @@ def test_a_cloud_that_forgot_is_made_anew_and_the_cluster_keeps_what_it_has(chec
     config = KubeConfig.from_file(checkout.root / ".twin" / "kubeconfig")
     with Client(config=config.get("gangline-twin")) as connected:
         assert eventually(lambda: by_pool(connected) == SIZES)
-        workers: dict[str, Any] = {"ray.io/node-type": "worker"}
-        assert eventually(
-            lambda: (
-                [pod.status and pod.status.phase for pod in connected.list(Pod, namespace="research", labels=workers)]
-                == ["Running"] * 4
-            ),
-            120,
-        )
+        assert eventually(lambda: phases(connected) == ["Running"] * 4, 120), standing(connected)
+
+
+def phases(client: Client) -> list[str | None]:
+    """Phases of the Ray workers."""
+    workers = client.list(Pod, namespace="research", labels={"ray.io/node-type": "worker"})
+    return [pod.status.phase if pod.status else None for pod in workers]
+
+
+def standing(client: Client) -> str:
+    """What says why a gang does not run: its pods, what the scheduler wrote about it, and the topology it sees."""
+    pods = [
+        f"{pod.metadata.name} {pod.status.phase} on {pod.spec.nodeName}"
+        for pod in client.list(Pod, namespace="research")
+        if pod.metadata and pod.spec and pod.status
+    ]
+    groups = [f"{group.metadata.name} {group.status}" for group in client.list(PodGroup, namespace="research")]
+    topology = [f"{node.metadata.name} {node.metadata.labels}" for node in client.list(HyperNode)]
+    return "\n".join([*pods, *groups, *topology])
 
 
 def test_destroy_leaves_nothing_in_the_cloud_but_its_own_defaults(checkout: Checkout) -> None:
