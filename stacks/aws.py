@@ -17,6 +17,7 @@ from model import aws
 from model.aws import addons, node_pools
 from model.environment import Environment
 from model.releases import upstream
+from stacks.aws_storage import Stored, stored
 
 
 class Foundation:
@@ -49,6 +50,7 @@ class Foundation:
             f"{name}-cluster", environment=environment, network=self._network, opts=self._inside(self._network)
         )
         self.kubeconfig = self._cluster.kubeconfig
+        self._fabrics: dict[str, pulumi.Input[str]] = {}
 
     def _inside(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
         return pulumi.ResourceOptions(parent=self._parent, providers=[self._aws], depends_on=list(depends_on))
@@ -74,10 +76,23 @@ class Foundation:
             )
             for pool in aws.managed(self._environment)
         }
+        self._fabrics = {pool: made.fabric for pool, made in pools.items() if made.fabric is not None}
         homes = [pools[pool] for pool in node_pools.homes(self._environment)]
         # Made before there is a node for their pods, they would be reported as degraded.
         second = self._addons("addons", addons.after_nodes(self._environment), *homes)
         return [*pools.values(), second]
+
+    def storage(self) -> Stored:
+        """Make the tiers of storage. What they take the most time for goes on beside the nodes."""
+        return stored(
+            self._name,
+            self._environment,
+            network=self._network,
+            cluster=self._cluster,
+            fabrics=self._fabrics,
+            # A file system stands in a subnet, and goes before what its routes lead through.
+            opts=self._inside(self._network),
+        )
 
     def _addons(self, called: str, wave: Iterable[addons.Addon], *depends_on: pulumi.Resource) -> Addons:
         return Addons(

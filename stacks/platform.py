@@ -31,6 +31,7 @@ from model.storage import claims, classes
 from model.tenants import by_namespace
 from stacks import sharing
 from stacks.aws import Foundation
+from stacks.aws_storage import Stored
 from stacks.monitoring import monitoring
 
 
@@ -74,6 +75,7 @@ class Platform(Component):
                 self._nodes, kubernetes=self._kubernetes, definitions=self._definitions, sources=sources
             )
         self.images = below.images if below else None
+        self._stored = below.storage() if below else Stored()
         if own and self._has_agents():
             self._devices(own)
         scheduling = self._scheduling()

@@ -8,8 +8,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from cli.refusals import RefusedError
-from model.aws import ci
-from model.aws.statements import policy
+from model.aws.statements import policy, tls_only
 
 from .account import Account, absent, code
 from .changes import MAKE, Change
@@ -121,7 +120,7 @@ def _settings(account: Account, name: str, key: str | None) -> Iterator[_Setting
     yield _Setting(
         "refuse connections without TLS",
         lambda: _statements(read("bucket_policy", "Policy", "NoSuchBucketPolicy")),
-        lambda found: _merged(found, [ci.tls_only(account.partition, name)], "Sid"),
+        lambda found: _merged(found, [tls_only(account.partition, name)], "Sid"),
         lambda value: put("bucket_policy", Policy=json.dumps(policy(value))),
     )
     yield _Setting(

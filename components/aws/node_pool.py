@@ -22,7 +22,10 @@ class NodePool(Component):
 
     Attributes:
         group: The node group.
+        fabric: The security group of its EFA interfaces; None where it has none.
     """
+
+    fabric: pulumi.Output[str] | None = None
 
     def __init__(
         self,
@@ -126,6 +129,7 @@ class NodePool(Component):
                 description="EFA",
                 opts=self._inside(),
             )
+        self.fabric = fabric.id
         groups = {"interface": self._cluster.security_group_id, "efa-only": fabric.id}
         return [
             aws.ec2.LaunchTemplateNetworkInterfaceArgs(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from catalog import reader as catalog
 from model import agents
 from model.nodes import POOL_LABEL
-from model.problems import Problem, answered, known, lost, nearest
+from model.problems import NOTHING, Problem, answered, known, lost, nearest
+from model.storage.shared import Efs, Lustre
 
 from . import here
 
@@ -20,6 +21,9 @@ _EXACT = re.compile(r"v[0-9]+\.[0-9]+\.[0-9]+-eksbuild\.[0-9]+")
 _BEFORE_NODES = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
 """A node is not ready without the first, and pods on it have no permissions without the last. The others have pods that
 wait for a node: made before, they would be reported as degraded."""
+_OF_FILE_SYSTEMS = {"aws-fsx-csi-driver": Lustre, "aws-efs-csi-driver": Efs}
+"""What a cluster has only for a shared tier of that kind. Their node pods tolerate all taints by themselves
+(node.tolerateAllTaints in charts/aws-fsx-csi-driver/values.yaml, node.tolerations in that of aws-efs-csi-driver)."""
 
 _APART = {
     "podAntiAffinity": {
@@ -66,7 +70,13 @@ def before_nodes(env: "Environment") -> tuple[Addon, ...]:
 
 def after_nodes(env: "Environment") -> tuple[Addon, ...]:
     """The add-ons that need nodes to run on."""
-    return tuple(_addon(env, name) for name in catalog.addons() if name not in _BEFORE_NODES)
+    return tuple(_addon(env, name) for name in wanted(env) if name not in _BEFORE_NODES)
+
+
+def wanted(env: "Environment") -> tuple[str, ...]:
+    """The add-ons that a cluster gets, in the order in which they are made."""
+    shared = known(known(env.storage).shared)
+    return tuple(name for name in catalog.addons() if isinstance(shared, _OF_FILE_SYSTEMS.get(name, object)))
 
 
 def version(env: "Environment", name: str) -> str:
@@ -127,9 +137,10 @@ def values(env: "Environment") -> Iterator[Problem]:
 
 
 def references(env: "Environment") -> Iterator[Problem]:
-    """Add-ons that nobody knows a version of for this Kubernetes."""
+    """Add-ons that nobody knows a version of for this Kubernetes, and versions of those that it does not get."""
     if here(env):
         yield from answered(_unversioned, env)
+        yield from answered(_unwanted, env)
 
 
 def _named(env: "Environment") -> Iterator[Problem]:
@@ -146,9 +157,7 @@ def _named(env: "Environment") -> Iterator[Problem]:
 def _unversioned(env: "Environment") -> Iterator[Problem]:
     minor = known(env.cluster.kubernetes)
     missing = [
-        name
-        for name, addon in catalog.addons().items()
-        if name not in env.cluster.addons and minor not in addon.versions
+        name for name in wanted(env) if name not in env.cluster.addons and minor not in catalog.addons()[name].versions
     ]
     if missing:
         first = catalog.addons()[missing[0]]
@@ -156,3 +165,10 @@ def _unversioned(env: "Environment") -> Iterator[Problem]:
         message = f"the catalogue has no versions of add-ons for it ({names})"
         fix = f"cluster.addons: {{{', '.join(f'{name}: v…' for name in missing)}}}"
         yield Problem(("cluster", "kubernetes"), minor, message, ", ".join(first.versions), fix)
+
+
+def _unwanted(env: "Environment") -> Iterator[Problem]:
+    for name, kind in _OF_FILE_SYSTEMS.items():
+        if name in env.cluster.addons and name not in wanted(env):
+            message = f"is installed for a shared tier of kind {kind.__name__.lower()} only"
+            yield Problem(("cluster", "addons", name), name, message, ", ".join(wanted(env)), spoils=NOTHING)

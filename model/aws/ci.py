@@ -1,4 +1,4 @@
-"""The role that CI takes to bring clusters up: who may take it; and the bucket of its states."""
+"""The role that CI takes to bring clusters up: who may take it."""
 
 from typing import Any
 
@@ -31,19 +31,3 @@ def trust(provider: str, repository: str, branch: str) -> dict[str, Any]:
         "Condition": {"StringEquals": wanted},
     }
     return policy([statement])
-
-
-def tls_only(partition: str, bucket: str) -> dict[str, Any]:
-    """The statement of a bucket's policy by which it is reached by TLS only.
-
-    Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/security-best-practices.html.
-    """
-    arn = f"arn:{partition}:s3:::{bucket}"
-    return {
-        "Sid": "TlsOnly",
-        "Effect": "Deny",
-        "Principal": "*",
-        "Action": "s3:*",
-        "Resource": [arn, f"{arn}/*"],
-        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-    }

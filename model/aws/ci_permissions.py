@@ -12,6 +12,8 @@ from typing import Any
 from . import CLUSTER_TAG
 from .statements import Statement
 
+BUCKETS = "platform-archive-"
+"""What the names of buckets begin with that a stack makes, unless a document gives another."""
 ROLES = "platform-"
 """What the names of all roles begin with that a stack makes: the engine makes them from logical names. IAM lets whoever
 may tag roles at their making tag any, so the tag alone would open all roles of the account."""
@@ -19,11 +21,12 @@ may tag roles at their making tag any, so the tag alone would open all roles of 
 _NEW = {"Null": {f"aws:RequestTag/{CLUSTER_TAG}": "false"}}
 _OURS = {"Null": {f"aws:ResourceTag/{CLUSTER_TAG}": "false"}}
 
+_NO_RESOURCES = "AWS knows no single resources for these reads"
 _IDS = "ids and names are not known before; the condition keeps to what carries the tag of a cluster"
 _TAGGED = "ids and names are not known before; the condition wants the tag of a cluster"
 
 EXCEPTIONS: Mapping[str, str] = {
-    "Read": "AWS knows no single resources for these reads",
+    "Read": _NO_RESOURCES,
     "ReadEach": "ids and names are not known before; it only reads",
     "Make": _TAGGED,
     "MakeInVpc": "a VPC that was there before carries no tag; what is made in it does",
@@ -52,6 +55,12 @@ EXCEPTIONS: Mapping[str, str] = {
     "AttachPolicy": "the condition keeps to roles of clusters, and to AWS's own policies for nodes and clusters",
     "PassRole": "names end in what the engine invents; the condition names who may get the role",
     "ServiceRoles": "the condition names the services",
+    "ReadData": _NO_RESOURCES,
+    "MakeData": _TAGGED,
+    "ChangeData": _IDS,
+    "Archives": "names end in what the engine invents; what is in them nobody but jobs and rules may change",
+    "MountTargets": "ids are not known before; the condition keeps to what EFS does on behalf of the role",
+    "LinkRoles": "AWS names the role of a link after its file system; the path is that of such roles alone",
     "States": "all that is below it is states, histories and locks",
 }
 """Why a statement may hold wildcards in its resources, by its Sid."""
@@ -65,6 +74,8 @@ UNCONDITIONED = (
     "Aliases",
     "Logs",
     "Caches",
+    "Archives",
+    "LinkRoles",
     "States",
 )
 """Those of them that change something without a condition, for the reason that stands above."""
@@ -79,8 +90,9 @@ UpdateSecurityGroupRuleDescriptionsIngress"""
 _POLICIES = """AmazonEKSClusterPolicy AmazonEKSWorkerNodePolicy AmazonEC2ContainerRegistryPullOnly
 AmazonSSMManagedInstanceCore"""
 _RECEIVERS = "ec2.amazonaws.com ec2.amazonaws.com.cn ecr.amazonaws.com eks.amazonaws.com pods.eks.amazonaws.com"
-_SERVICES = """autoscaling.amazonaws.com eks.amazonaws.com eks-nodegroup.amazonaws.com
-pullthroughcache.ecr.amazonaws.com spot.amazonaws.com"""
+_LINK = "s3.data-source.lustre.fsx.amazonaws.com"
+_SERVICES = f"""autoscaling.amazonaws.com eks.amazonaws.com eks-nodegroup.amazonaws.com elasticfilesystem.amazonaws.com
+fsx.amazonaws.com pullthroughcache.ecr.amazonaws.com {_LINK} spot.amazonaws.com"""
 
 
 @dataclass(frozen=True)
@@ -124,6 +136,7 @@ def policies(at: Place, bucket: str, key: str | None) -> dict[str, list[Statemen
         "network": _network(at),
         "cluster": _cluster(at),
         "identity": _identity(at),
+        "storage": _storage(at),
     }
 
 
@@ -281,6 +294,52 @@ def _identity(at: Place) -> list[Statement]:
             at.arns("iam", "role/aws-service-role/*"),
             {"StringEquals": {"iam:AWSServiceName": _SERVICES.split()}},
         ),
+    ]
+
+
+def _storage(at: Place) -> list[Statement]:
+    """File systems, and the buckets of archives: all but what is in them."""
+    everything = """
+    elasticfilesystem: DescribeAccessPoints DescribeBackupPolicy DescribeFileSystemPolicy DescribeFileSystems
+    DescribeLifecycleConfiguration DescribeMountTargetSecurityGroups DescribeMountTargets ListTagsForResource
+    fsx: DescribeDataRepositoryAssociations DescribeFileSystems ListTagsForResource
+    """
+    make = """
+    elasticfilesystem: CreateAccessPoint CreateFileSystem TagResource
+    fsx: CreateDataRepositoryAssociation CreateFileSystem TagResource
+    """
+    change = """
+    elasticfilesystem: CreateMountTarget DeleteAccessPoint DeleteFileSystem DeleteFileSystemPolicy DeleteMountTarget
+    ModifyMountTargetSecurityGroups PutBackupPolicy PutFileSystemPolicy PutLifecycleConfiguration TagResource
+    UntagResource UpdateFileSystem
+    fsx: DeleteDataRepositoryAssociation DeleteFileSystem TagResource UntagResource UpdateDataRepositoryAssociation
+    UpdateFileSystem
+    """
+    # The provider reads all there is of a bucket. Which call takes which of these:
+    # https://docs.aws.amazon.com/AmazonS3/latest/API/API_Operations_Amazon_Simple_Storage_Service.html
+    archives = """
+    s3: CreateBucket DeleteBucket DeleteBucketPolicy GetAccelerateConfiguration GetBucketAcl GetBucketCORS
+    GetBucketLocation GetBucketLogging GetBucketObjectLockConfiguration GetBucketOwnershipControls GetBucketPolicy
+    GetBucketPublicAccessBlock GetBucketRequestPayment GetBucketTagging GetBucketVersioning GetBucketWebsite
+    GetEncryptionConfiguration GetLifecycleConfiguration GetReplicationConfiguration ListBucket ListBucketVersions
+    ListTagsForResource PutBucketOwnershipControls PutBucketPolicy PutBucketPublicAccessBlock PutBucketTagging
+    PutBucketVersioning PutEncryptionConfiguration PutLifecycleConfiguration TagResource UntagResource
+    """
+    kinds = [
+        *at.arns("elasticfilesystem", "access-point/* file-system/*"),
+        *at.arns("fsx", "association/* backup/* file-system/*"),
+    ]
+    # https://docs.aws.amazon.com/efs/latest/ug/API_CreateMountTarget.html
+    interfaces = "ec2: CreateNetworkInterface DeleteNetworkInterface ModifyNetworkInterfaceAttribute"
+    for_role = {"Bool": {"aws:ViaAWSService": "true"}}
+    return [
+        _allow("ReadData", everything, ["*"]),
+        _allow("MakeData", make, kinds, _NEW),
+        _allow("ChangeData", change, kinds, _OURS),
+        _allow("Archives", archives, [f"arn:{at.partition}:s3:::{BUCKETS}*"]),
+        _allow("MountTargets", interfaces, _kinds(at, "network-interface security-group subnet"), for_role),
+        # https://docs.aws.amazon.com/fsx/latest/LustreGuide/setting-up.html (permissions to use data repositories)
+        _allow("LinkRoles", "iam: AttachRolePolicy PutRolePolicy", at.arns("iam", f"role/aws-service-role/{_LINK}/*")),
     ]
 
 

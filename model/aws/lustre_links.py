@@ -20,6 +20,12 @@ _AT = ("storage", "shared", "links")
 _MOST = 8
 
 
+def linked(env: "Environment") -> tuple[Link, ...]:
+    """The links of the file system that is made; none where none is."""
+    found = storage.lustre(env)
+    return known(found.links) if found else ()
+
+
 def values(lustre: Lustre) -> Iterator[Problem]:
     """What is wrong with links by themselves."""
     links = known(lustre.links)

@@ -38,3 +38,19 @@ def allow(
 def read(sid: str, service: str, actions: str, condition: Mapping[str, Any] | None = None) -> Statement:
     """Reads that AWS knows no single resources for."""
     return allow(sid, service, actions, ["*"], condition)
+
+
+def tls_only(partition: str, bucket: str) -> Statement:
+    """The statement of a bucket's policy by which it is reached by TLS only.
+
+    Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/security-best-practices.html.
+    """
+    arn = f"arn:{partition}:s3:::{bucket}"
+    return {
+        "Sid": "TlsOnly",
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": [arn, f"{arn}/*"],
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }

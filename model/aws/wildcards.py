@@ -7,6 +7,10 @@ from typing import Any
 _READS = ("BatchGet", "Describe", "Get", "List")
 _NO_RESOURCES = "reads that AWS knows no single resources for"
 _IDS = "ids are not known before; the condition keeps to what the cluster's own parts made and tagged"
+_THE_KEY = (
+    "in the policy of a key it stands for that key "
+    "(https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-overview.html)"
+)
 _PUBLIC = "images and their snapshots are Amazon's, under ids that change with each release"
 
 EXCEPTIONS: Mapping[str, str] = {
@@ -39,10 +43,22 @@ EXCEPTIONS: Mapping[str, str] = {
     "KarpenterPrices": _NO_RESOURCES,
     "KarpenterProfiles": _NO_RESOURCES,
     "ImageImport": "repositories get their names from images, below prefixes of the cluster's own",
+    "ArchiveObjects": "objects get their names from jobs, below the prefix of their namespace",
+    "KeyAccount": _THE_KEY,
+    "KeyLinks": f"{_THE_KEY}; AWS makes the role of a link with it, under a name that the conditions keep to",
+    "FilesByMountTarget": "whoever reaches its mount targets; their security group lets nobody but nodes there",
 }
 """Why a statement may hold wildcards, by its Sid."""
 
-UNCONDITIONED = ("CniTag", "CniGroups", "EbsAttach", "ImageImport", "KarpenterLaunchFrom")
+UNCONDITIONED = (
+    "CniTag",
+    "CniGroups",
+    "EbsAttach",
+    "ImageImport",
+    "KarpenterLaunchFrom",
+    "ArchiveObjects",
+    "KeyAccount",
+)
 """Those of them that change something without a condition, for the reason that stands above."""
 
 
@@ -69,7 +85,8 @@ def unreasoned(
     """The wildcards of a policy that have no business there.
 
     Where something is denied they are welcome. In an allowed action there is none, ever. In a resource each needs an
-    exception; and if more is allowed than reading, a condition too, or a mention under `unconditioned`.
+    exception; and if more is allowed than reading, a condition too, or a mention under `unconditioned`. For everybody
+    as the principal both are needed, an exception and a condition.
 
     Args:
         policy: The policy, as parsed from its JSON.
@@ -79,16 +96,17 @@ def unreasoned(
     free = tuple(unconditioned)
     for statement in _listed(policy["Statement"]):
         if statement["Effect"] == "Allow":
-            yield from _who_and_what(statement)
+            yield from _who_and_what(statement, exceptions)
             yield from _resources(statement, exceptions, free)
 
 
-def _who_and_what(statement: Mapping[str, Any]) -> Iterator[Wildcard]:
+def _who_and_what(statement: Mapping[str, Any], exceptions: Mapping[str, str]) -> Iterator[Wildcard]:
     sid = statement.get("Sid", "")
     for name in ("NotAction", "NotResource", "NotPrincipal"):
         if name in statement:
             yield Wildcard(sid, name, "allows all but what it names")
-    if any("*" in each for each in _principals(statement.get("Principal", {}))):
+    reasoned = sid in exceptions and statement.get("Condition")
+    if not reasoned and any("*" in each for each in _principals(statement.get("Principal", {}))):
         yield Wildcard(sid, "*", "anybody may do it")
     for action in filter(_wild, _listed(statement.get("Action", ()))):
         yield Wildcard(sid, action, "no wildcard is allowed in an action")

@@ -9,6 +9,11 @@ from provider_client import ACCOUNT, REGION, Made
 TAGS = {"Name": "example", "team": "research"}
 
 
+def files(action: str) -> str:
+    """Give the policy of a file system."""
+    return policy(f"elasticfilesystem:{action}", principal="ec2.amazonaws.com")
+
+
 def _s3(call: str, **parameters: object) -> Callable[[Place, Made], None]:
     def drift(place: Place, made: Made) -> None:
         getattr(place.client("s3"), call)(Bucket="place", **parameters)
@@ -159,7 +164,7 @@ FILES: Mapping[str, Example] = {
             "metadataConfiguration": {"mode": "USER_PROVISIONED", "iops": 12000},
             "skipFinalBackup": False,
         },
-        replace=lambda place: {"deploymentType": "SCRATCH_2"},
+        replace=lambda place: {"deploymentType": "PERSISTENT_1", "storageType": "HDD", "driveCacheType": "READ"},
         drift=lambda place, made: place.client("fsx").update_file_system(
             FileSystemId=made.id, LustreConfiguration={"DataCompressionType": "NONE"}
         ),
@@ -205,6 +210,25 @@ FILES: Mapping[str, Example] = {
             FileSystemId=made.id, LifecyclePolicies=[{"TransitionToIA": "AFTER_7_DAYS"}]
         ),
         drifted=names("lifecyclePolicies"),
+    ),
+    "aws:efs/fileSystemPolicy:FileSystemPolicy": Example(
+        inputs=lambda place: {"fileSystemId": place.efs, "policy": files("ClientMount")},
+        change=lambda place: {"policy": files("ClientWrite")},
+        replace=lambda place: {"fileSystemId": "fs-0a1b2c3d4e5f67890"},
+        drift=lambda place, made: place.client("efs").put_file_system_policy(
+            FileSystemId=made.id, Policy=files("ClientRootAccess")
+        ),
+        drifted=names("policy"),
+    ),
+    "aws:efs/backupPolicy:BackupPolicy": Example(
+        inputs=lambda place: {"fileSystemId": place.efs, "backupPolicy": {"status": "ENABLED"}},
+        change=lambda place: {"backupPolicy": {"status": "DISABLED"}},
+        replace=lambda place: {"fileSystemId": "fs-0a1b2c3d4e5f67890"},
+        drift=lambda place, made: place.client("efs").put_backup_policy(
+            FileSystemId=made.id, BackupPolicy={"Status": "DISABLED"}
+        ),
+        drifted=names("backupPolicy"),
+        mortal=False,
     ),
     "aws:efs/mountTarget:MountTarget": Example(
         inputs=lambda place: {

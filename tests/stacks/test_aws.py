@@ -84,6 +84,12 @@ def test_everything_at_aws_has_the_environment_s_provider_and_its_tag(training: 
         "AccessPolicyAssociation",
         "SecurityGroupIngressRule",
         "SecurityGroupEgressRule",
+        "BucketLifecycleConfiguration",
+        "BucketOwnershipControls",
+        "BucketPolicy",
+        "BucketPublicAccessBlock",
+        "BucketServerSideEncryptionConfiguration",
+        "BucketVersioning",
     }
     for each in aws(training):
         assert (each.provider or "").endswith("::platform-aws"), each.name
@@ -95,6 +101,9 @@ def test_what_holds_work_is_protected(training: Rehearsal, on_demand: Rehearsal)
     assert {each.name for each in training.resources if each.protect} == {
         "platform-cluster-eks",
         "platform-cluster-key",
+        "platform-archive-bucket",
+        "platform-data-key",
+        "platform-lustre-files",
     }
     assert training.named("platform-cluster-eks").inputs["deletionProtection"] is True
     assert not [each.name for each in on_demand.resources if each.protect]

@@ -15,7 +15,8 @@ STATEMENTS = [statement for statements in POLICIES.values() for statement in sta
 
 
 def allowed(action: str) -> list[dict[str, Any]]:
-    return [statement for statement in STATEMENTS if action in statement["Action"]]
+    """The statements that allow it, but for AWS's own roles of links, whose policies AWS sets on the role's behalf."""
+    return [statement for statement in STATEMENTS if action in statement["Action"] and statement["Sid"] != "LinkRoles"]
 
 
 @pytest.mark.parametrize("topic", POLICIES)
@@ -87,6 +88,19 @@ def test_roles_of_others_are_out_of_reach(action: str) -> None:
 def test_the_key_of_states_cannot_become_a_cluster_s() -> None:
     denied = [each for each in STATEMENTS if each["Effect"] == "Deny"]
     assert [(each["Action"], each["Resource"]) for each in denied] == [(["kms:TagResource"], [KEY])]
+
+
+def test_data_is_made_and_not_read() -> None:
+    """What stacks store is nobody's business in CI: it makes buckets and never looks into them."""
+    [statement] = [each for each in STATEMENTS if each["Sid"] == "Archives"]
+    assert statement["Resource"] == ["arn:aws:s3:::platform-archive-*"]
+    assert not {"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"} & set(statement["Action"])
+    for action in ("fsx:CreateFileSystem", "elasticfilesystem:CreateFileSystem"):
+        [statement] = allowed(action)
+        assert statement["Condition"] == {"Null": {f"aws:RequestTag/{CLUSTER_TAG}": "false"}}
+    for action in ("fsx:DeleteFileSystem", "elasticfilesystem:DeleteFileSystem"):
+        [statement] = allowed(action)
+        assert statement["Condition"] == {"Null": {f"aws:ResourceTag/{CLUSTER_TAG}": "false"}}
 
 
 def test_one_branch_may_take_the_role_and_no_pull_request() -> None:

@@ -1,0 +1,1 @@
+"""Tiers of storage that are made on AWS."""
