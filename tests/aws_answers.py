@@ -22,6 +22,10 @@ class Answers(Mocks):
             "keyId": args.name,
             "url": f"https://sqs.us-east-2.amazonaws.com/{ACCOUNT}/{args.name}",
         }
+        if args.typ == "aws:s3/bucket:Bucket":
+            known |= {"bucket": args.name, "arn": f"arn:aws:s3:::{args.name}"}
+        if args.typ == "aws:fsx/lustreFileSystem:LustreFileSystem":
+            known |= {"dnsName": f"{args.name}.fsx.us-east-2.amazonaws.com", "mountName": "a1b2c3d4"}
         if args.typ == "aws:eks/nodeGroup:NodeGroup":
             known["resources"] = [{"autoscalingGroups": [{"name": f"eks-{args.name}"}]}]
         if args.typ == "aws:eks/cluster:Cluster":

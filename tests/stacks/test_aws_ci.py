@@ -39,7 +39,7 @@ VALUE: dict[str, Any] = {
         },
     },
     "queues": {"research": {"capability": {"gpu": 8}}},
-    "tenants": {"research": {"namespaces": ["research"], "queues": ["research"], "quota": {"storage": "1Ti"}}},
+    "tenants": {"research": {"namespaces": ["research"], "queues": ["research"]}},
     "storage": {
         "shared": {
             "kind": "lustre",

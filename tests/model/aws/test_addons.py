@@ -28,6 +28,8 @@ VALUE: dict[str, Any] = {
     },
 }
 
+DRIVERS = {"lustre": "aws-fsx-csi-driver", "efs": "aws-efs-csi-driver"}
+
 
 def value(**cluster: Any) -> dict[str, Any]:
     made = copy.deepcopy(VALUE)
@@ -51,8 +53,20 @@ def test_what_nodes_need_comes_before_them_and_the_rest_after() -> None:
 def test_versions_are_those_of_the_cluster_s_kubernetes(minor: str) -> None:
     found = by_name(kubernetes=minor)
     assert {name: each.version for name, each in found.items()} == {
-        name: each.versions[minor] for name, each in catalog.addons().items()
+        name: each.versions[minor] for name, each in catalog.addons().items() if name not in DRIVERS.values()
     }
+
+
+@pytest.mark.parametrize("kind", DRIVERS)
+def test_a_driver_is_there_for_its_file_system_only(kind: str) -> None:
+    shared = {"lustre": {"size": "4800Gi", "throughput": 250, "zone": "us-east-2a"}, "efs": {"size": "4Ti"}}[kind]
+    env = document.load(value() | {"storage": {"shared": {"kind": kind, **shared}}})
+    found = {each.name: each for each in addons.after_nodes(env)}
+    assert set(found) & set(DRIVERS.values()) == {DRIVERS[kind]}
+    # It makes no volumes, so that it needs no rights.
+    assert found[DRIVERS[kind]].account is None
+    problems = document.judge(value(addons={DRIVERS[kind]: "v9.9.9-eksbuild.1"})).errors
+    assert [spoken(each.path) for each in problems] == [f"environment.cluster.addons.{DRIVERS[kind]}"]
 
 
 def test_the_document_may_name_another_version() -> None:
@@ -65,7 +79,7 @@ def test_a_new_kubernetes_needs_all_versions_from_the_document() -> None:
     problems = document.judge(value(kubernetes="1.37")).errors
     assert [spoken(each.path) for each in problems] == ["environment.cluster.kubernetes"]
     assert "vpc-cni: v…" in (problems[0].fix or "")
-    own = dict.fromkeys(catalog.addons(), "v9.9.9-eksbuild.1")
+    own = {name: "v9.9.9-eksbuild.1" for name in catalog.addons() if name not in DRIVERS.values()}
     assert not document.judge(value(kubernetes="1.37", addons=own)).errors
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import botocore.session
 import pytest
 
-from model.aws import karpenter_permissions, permissions, wildcards
+from model.aws import karpenter_permissions, permissions, storage_permissions, wildcards
 from model.aws.statements import policy
 
 AT = permissions.scope("arn:aws:eks:us-east-2:123456789012:cluster/atlas")
@@ -22,10 +22,28 @@ STATEMENTS: dict[str, list[dict[str, Any]]] = {
         security_groups=["sg-1"],
     ),
     "registry": permissions.image_import(AT, ["atlas/quay"]),
+    "jobs": storage_permissions.jobs(
+        AT,
+        bucket="arn:aws:s3:::archive",
+        key="arn:aws:kms:us-east-2:123456789012:key/0a1b",
+        namespace="research",
+    ),
 }
+OF_DATA = {
+    "key": storage_permissions.key_policy(AT),
+    "bucket": storage_permissions.bucket_policy(AT, "archive"),
+    "files": storage_permissions.files_policy("arn:aws:elasticfilesystem:us-east-2:123456789012:file-system/fs-1"),
+}
+"""Policies of things, which say who may do something with them."""
 # Actions of IAM that are no operation of an API
 # (https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html).
-ONLY_PERMISSIONS = {"iam:PassRole", "ecr:BatchImportUpstreamImage"}
+ONLY_PERMISSIONS = {
+    "iam:PassRole",
+    "ecr:BatchImportUpstreamImage",
+    "s3:AbortMultipartUpload",
+    "s3:ListBucket",
+    "s3:ListMultipartUploadParts",
+}
 
 
 def test_a_cluster_s_arn_says_where_it_is() -> None:
@@ -74,9 +92,48 @@ def test_every_wildcard_has_its_reason(part: str) -> None:
     assert list(wildcards.unreasoned(policy(STATEMENTS[part]))) == []
 
 
+@pytest.mark.parametrize("thing", OF_DATA)
+def test_every_wildcard_of_a_thing_s_policy_has_its_reason(thing: str) -> None:
+    assert list(wildcards.unreasoned(OF_DATA[thing])) == []
+
+
+@pytest.mark.parametrize("condition", [None, {"StringEquals": {"kms:CallerAccount": "123456789012"}}])
+def test_everybody_takes_a_reason_and_a_condition(condition: dict[str, Any] | None) -> None:
+    statement = {
+        "Sid": "KeyLinks",
+        "Effect": "Allow",
+        "Principal": {"AWS": "*"},
+        "Action": ["kms:Decrypt"],
+        "Resource": ["arn:aws:kms:us-east-2:123456789012:key/0a1b"],
+    } | ({"Condition": condition} if condition else {})
+    faults = {each.fault for each in wildcards.unreasoned(policy([statement]))}
+    assert faults == (set() if condition else {"anybody may do it"})
+    unknown = {each.fault for each in wildcards.unreasoned(policy([statement | {"Sid": "Other"}]))}
+    assert unknown == {"anybody may do it"}
+
+
+def test_jobs_reach_their_part_of_the_archive_and_delete_nothing() -> None:
+    objects, listed, key = STATEMENTS["jobs"]
+    assert objects["Resource"] == ["arn:aws:s3:::archive/research/*"]
+    assert listed["Resource"] == ["arn:aws:s3:::archive"]
+    assert listed["Condition"] == {"StringLike": {"s3:prefix": ["research/*"]}}
+    assert key["Condition"] == {"StringEquals": {"kms:ViaService": "s3.us-east-2.amazonaws.com"}}
+    allowed = {action for statement in STATEMENTS["jobs"] for action in statement["Action"]}
+    assert not any("Delete" in action for action in allowed)
+
+
+def test_the_key_is_for_the_roles_of_links_and_the_account_alone() -> None:
+    account, links = OF_DATA["key"]["Statement"]
+    assert account["Principal"] == {"AWS": "arn:aws:iam::123456789012:root"}
+    assert "kms:PutKeyPolicy" in account["Action"], "or nobody could ever change the policy again"
+    assert links["Condition"]["StringEquals"]["kms:CallerAccount"] == "123456789012"
+    assert "/s3.data-source.lustre.fsx.amazonaws.com/" in links["Condition"]["ArnLike"]["aws:PrincipalArn"]
+
+
 def test_no_reason_is_left_over() -> None:
     every = [statement for statements in STATEMENTS.values() for statement in statements]
-    wild = {statement["Sid"] for statement in every if any("*" in each for each in statement["Resource"])}
+    every += [it for made in OF_DATA.values() for it in made["Statement"] if it["Effect"] == "Allow"]
+    wild = {it["Sid"] for it in every if "*" in json.dumps([it["Resource"], it.get("Principal")])}
     assert wild == set(wildcards.EXCEPTIONS)
     free = {statement["Sid"] for statement in every if not statement.get("Condition")}
     assert set(wildcards.UNCONDITIONED) <= wild & free
@@ -86,7 +143,8 @@ def test_what_changes_something_stays_within_the_account() -> None:
     for statements in STATEMENTS.values():
         for statement in statements:
             for resource in statement["Resource"]:
-                if resource != "*" and "image/" not in resource and "snapshot/" not in resource:
+                # Names of buckets are shared by all accounts.
+                if resource != "*" and not any(it in resource for it in ("image/", "snapshot/", ":s3:::")):
                     account = resource.split(":")[4]
                     assert account == "123456789012" or "parameter/aws/service" in resource
 
