@@ -191,8 +191,9 @@ class Platform(Component):
     def _storage(self, tenants: dict[str, Tenant]) -> dict[str, list[pulumi.Resource]]:
         """Make the tiers for the tenants, and give what must be there before a tenant's workloads."""
         env, made = self._environment, dict[str, list[pulumi.Resource]]()
-        shared, bucket = existing.shared(env), existing.bucket(env)
-        made_first: list[pulumi.Resource] = []
+        shared = self._stored.shared or existing.shared(env)
+        bucket = self._stored.bucket or existing.bucket(env)
+        made_first: list[pulumi.Resource] = [*self._stored.made]
         if classes.of(env):
             made_first.append(StorageClasses(f"{self._name}-storage-classes", environment=env, opts=self._child()))
         for name, tenant in tenants.items():

@@ -39,7 +39,7 @@ VALUE: dict[str, Any] = {
         },
     },
     "queues": {"research": {"capability": {"gpu": 8}}},
-    "tenants": {"research": {"namespaces": ["research"], "queues": ["research"]}},
+    "tenants": {"research": {"namespaces": ["research"], "queues": ["research"], "quota": {"storage": "1Ti"}}},
     "storage": {
         "shared": {
             "kind": "lustre",
@@ -99,7 +99,7 @@ def calls(value: Any, service: str = "") -> Iterator[tuple[str, Call]]:
 
 
 def actions(row: Row) -> set[str]:
-    made = {permission(service, operation(service, call.operation).name) for service, call in calls(row)}
+    made = {permission(service, str(operation(service, call.operation).name)) for service, call in calls(row)}
     return {STAND_INS.get(each, each) for each in made} - WITH_DATA
 
 

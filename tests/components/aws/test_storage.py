@@ -41,8 +41,8 @@ VALUE: dict[str, Any] = {
     },
     "queues": {"all": {"capability": {"gpu": 32}}},
     "tenants": {
-        "research": {"namespaces": ["research", "vision"], "queues": ["all"]},
-        "long": {"namespaces": ["n" * 63], "queues": ["all"]},
+        "research": {"namespaces": ["research", "vision"], "queues": ["all"], "quota": {"storage": "500Gi"}},
+        "long": {"namespaces": ["n" * 63], "queues": ["all"], "quota": {"storage": "500Gi"}},
     },
     "storage": {
         "shared": LUSTRE,
@@ -259,7 +259,7 @@ DATA = {"platform-data-key", "platform-archive-bucket"}
 
 
 @pytest.mark.parametrize(
-    ("shared", "files"), [(LUSTRE, "platform-lustre-files"), ({"kind": "efs", "size": "1Ti"}, "platform-efs-files")]
+    ("shared", "files"), [(LUSTRE, "platform-lustre-files"), ({"kind": "efs", "size": "2Ti"}, "platform-efs-files")]
 )
 def test_data_is_protected_until_the_document_gives_it_up(made: Made, shared: dict[str, Any], files: str) -> None:
     kept, _ = storage(made, env(shared))

@@ -181,7 +181,7 @@ LINKS = [{"path": "/research/datasets", "prefix": "datasets/"}, {"path": "/resea
 
 
 def linked(links: Any, **changes: Any) -> tuple[Change, ...]:
-    tenant = {"namespaces": ["research"], "queues": ["research"]}
+    tenant = {"namespaces": ["research"], "queues": ["research"], "quota": {"storage": "1Ti"}}
     return (
         fsx(links=links, **changes),
         put("storage.archive", {"kind": "s3"}),
