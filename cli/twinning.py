@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from . import environments
+from . import drilling, environments
 from .output import console
 
 app = typer.Typer(
     help="The local twin: a real control plane and real schedulers on loopback, with simulated nodes.",
     no_args_is_help=True,
 )
+app.command()(drilling.drill)
 
 
 @app.command()
