@@ -120,6 +120,8 @@ class Server:
         architecture: As in the label `kubernetes.io/arch`.
         nics: The NICs of its compute fabric; None for a board.
         others: Further ports of RDMA NICs, for storage and management.
+        disks: NVMe disks for data; none for a board.
+        disk: Size of one of them as a Kubernetes quantity; None without.
     """
 
     name: str
@@ -132,6 +134,8 @@ class Server:
     architecture: Literal["amd64", "arm64"] = "amd64"
     nics: Nics | None = None
     others: Nics | None = None
+    disks: int = 0
+    disk: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

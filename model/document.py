@@ -32,7 +32,7 @@ from .environment import Environment
 from .monitoring import counters, effects, exporter, thresholds
 from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
-from .storage import claims, contract_rules, existing, stores
+from .storage import claims, contract_rules, disks, existing, stores
 
 KEY = "gangline:environment"
 """The stack-config key of the document."""
@@ -61,6 +61,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         lustre.values,
         efs.values,
         archive.values,
+        disks.values,
         claims.values,
         existing.values,
         stores.values,
@@ -83,6 +84,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         racks.references,
         queues.references,
         tenants.references,
+        disks.references,
         claims.references,
         existing.references,
         ray.references,
@@ -98,6 +100,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         queues.limits,
         scheduler.limits,
         tenants.limits,
+        disks.limits,
         claims.limits,
         ray.limits,
         thresholds.limits,

@@ -40,6 +40,15 @@ class ShapeGpu(Declared):
     """GPUs per node, 1 to 64."""
 
 
+class Disks(Declared):
+    """NVMe disks for data, without those of the operating system."""
+
+    count: int
+    """Disks per node, 1 to 64."""
+    size: Memory
+    """Size of one of them, such as 3840G."""
+
+
 class Shape(Declared):
     """A node described by hand, where the catalogue has no such server."""
 
@@ -51,6 +60,8 @@ class Shape(Declared):
     """GPUs; none for a pool of plain machines."""
     nics: Nics | None = None
     """NICs of the compute fabric; none where nodes talk over plain TCP."""
+    disks: Disks | None = None
+    """NVMe disks for data, such as {count: 4, size: 3840G}; none where there are none."""
     architecture: Literal["amd64", "arm64"] | None = None
     """CPU architecture, as in the label kubernetes.io/arch. Left out: amd64, or arm64 with GH200 and GB200."""
 
@@ -76,6 +87,8 @@ class Host(Declared):
     """Memory that is installed."""
     nics: Nics | None = None
     """NICs of the compute fabric."""
+    disks: Disks | None = None
+    """NVMe disks for data."""
 
 
 class Taint(Declared):

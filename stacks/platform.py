@@ -19,20 +19,19 @@ from components.scheduling.queues import Queues
 from components.scheduling.volcano import Volcano
 from components.sources import SourceError, Sources
 from components.storage import existing
-from components.storage.classes import StorageClasses
-from components.storage.tenant import TenantStorage
 from components.tenants.tenant import Tenant
 from model import aws, bottlerocket, features, operators, rdma
 from model.aws import blocks
 from model.environment import Environment
 from model.namespaces import AGENTS
 from model.releases import upstream
-from model.storage import claims, classes
+from model.storage import claims
 from model.tenants import by_namespace
 from stacks import sharing
 from stacks.aws import Foundation
 from stacks.aws_storage import Stored
 from stacks.monitoring import monitoring
+from stacks.storage import has_agents, storage
 
 
 @pulumi.type_token("gangline:index:Platform")
@@ -81,11 +80,22 @@ class Platform(Component):
         scheduling = self._scheduling()
         operator = self._ray_operator(scheduling)
         tenants = self._tenants([*scheduling, operator])
-        self._ray_clusters([*scheduling, operator], self._storage(tenants))
+        ready = storage(
+            name,
+            environment,
+            tenants=tenants,
+            own=own,
+            shared=self._stored.shared or existing.shared(environment),
+            bucket=self._stored.bucket or existing.bucket(environment),
+            made=self._stored.made,
+            child=self._child,
+        )
+        self._ray_clusters([*scheduling, operator], ready)
         self.register_outputs({})
 
-    def _child(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
-        return pulumi.ResourceOptions(parent=self, providers=[self._kubernetes], depends_on=[*self._nodes, *depends_on])
+    def _child(self, *depends_on: pulumi.Resource, adopt: bool = False) -> pulumi.ResourceOptions:
+        in_cluster = self._adopting if adopt else self._kubernetes
+        return pulumi.ResourceOptions(parent=self, providers=[in_cluster], depends_on=[*self._nodes, *depends_on])
 
     def _definitions(self, product: str, name: str, *depends_on: pulumi.Resource) -> CustomResourceDefinitions:
         return CustomResourceDefinitions(
@@ -96,7 +106,8 @@ class Platform(Component):
         )
 
     def _has_agents(self) -> bool:
-        return bool(features.pools(self._environment) or rdma.plans(self._environment))
+        env = self._environment
+        return bool(features.pools(env) or rdma.plans(env) or has_agents(env))
 
     def _agents_namespace(self) -> Namespace:
         in_cluster = pulumi.ResourceOptions(parent=self, provider=self._kubernetes)
@@ -183,33 +194,10 @@ class Platform(Component):
                 f"{self._name}-tenant-{tenant}",
                 environment=self._environment,
                 tenant=tenant,
-                opts=self._child(*after),
+                opts=self._child(*after, adopt=claims.kept(self._environment)),
             )
             for tenant in self._environment.tenants
         }
-
-    def _storage(self, tenants: dict[str, Tenant]) -> dict[str, list[pulumi.Resource]]:
-        """Make the tiers for the tenants, and give what must be there before a tenant's workloads."""
-        env, made = self._environment, dict[str, list[pulumi.Resource]]()
-        shared = self._stored.shared or existing.shared(env)
-        bucket = self._stored.bucket or existing.bucket(env)
-        made_first: list[pulumi.Resource] = [*self._stored.made]
-        if classes.of(env):
-            made_first.append(StorageClasses(f"{self._name}-storage-classes", environment=env, opts=self._child()))
-        for name, tenant in tenants.items():
-            made[name] = [tenant]
-            if claims.storage_class(env) or bucket:
-                storage = TenantStorage(
-                    f"{self._name}-storage-{name}",
-                    environment=env,
-                    tenant=name,
-                    namespaces=tenant.namespaces,
-                    volumes=shared.namespaces if shared else {},
-                    bucket=bucket,
-                    opts=self._child(tenant, *made_first),
-                )
-                made[name].append(storage)
-        return made
 
     def _ray_clusters(self, after: list[pulumi.Resource], tenants: dict[str, list[pulumi.Resource]]) -> None:
         owner = by_namespace(self._environment)

@@ -33,6 +33,7 @@ SIMULATED = {
         "mellanox/k8s-rdma-shared-dev-plugin",
         "mellanox/rdma-shared-device-plugin",
         "mellanox/network-operator",
+        "sig-storage/local-volume-provisioner",
         "k8snetworkplumbingwg/multus-cni",
         "k8snetworkplumbingwg/sriov-network-device-plugin",
     ),

@@ -1,6 +1,7 @@
 """Configuration files of node agents."""
 
 import hashlib
+from collections.abc import Mapping
 
 import pulumi
 from pulumi_kubernetes.core.v1 import ConfigMap, ConfigMapVolumeSourceArgs, VolumeArgs
@@ -9,7 +10,9 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 from model.namespaces import AGENTS
 
 
-def configuration(name: str, stem: str, file: str, text: str, opts: pulumi.ResourceOptions) -> ConfigMap:
+def configuration(
+    name: str, stem: str, file: str, text: str, opts: pulumi.ResourceOptions, *, more: Mapping[str, str] | None = None
+) -> ConfigMap:
     """Make the ConfigMap of a file that agents read once.
 
     Its name changes with its content, so that a change rolls the DaemonSets that mount it.
@@ -20,12 +23,14 @@ def configuration(name: str, stem: str, file: str, text: str, opts: pulumi.Resou
         file: Name of the file.
         text: What stands in it.
         opts: Options.
+        more: Further files, by name.
     """
+    content = text + "".join(f"{key}={value}\n" for key, value in sorted((more or {}).items()))
     return ConfigMap(
         name,
-        metadata=ObjectMetaArgs(name=f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}", namespace=AGENTS),
+        metadata=ObjectMetaArgs(name=f"{stem}-{hashlib.sha256(content.encode()).hexdigest()[:8]}", namespace=AGENTS),
         immutable=True,
-        data={file: text},
+        data={file: text, **(more or {})},
         opts=opts,
     )
 

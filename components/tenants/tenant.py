@@ -8,7 +8,7 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 from pulumi_kubernetes.rbac.v1 import RoleBinding, RoleRefArgs, SubjectArgs
 
 from components.component import Component
-from model import aws, tenants
+from model import tenants
 from model.environment import Environment
 from model.storage import claims
 from model.tenants import Tenant as Declared
@@ -31,7 +31,7 @@ class Tenant(Component):
         declared = environment.tenants[tenant]
         hard = tenants.hard(declared) | claims.hard(environment, tenant)
         # What is claimed in a namespace goes with it, and the volume's class may delete the data then.
-        kept = aws.permanent(environment) and claims.perishable(environment)
+        kept = claims.kept(environment)
         self.namespaces = {}
         for namespace in declared.namespaces:
             made = Namespace(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from catalog import reader as catalog
 from model import bottlerocket, images
-from model.pools import Pool
+from model.storage import disks
+from model.storage.scratch import Local
 
 if TYPE_CHECKING:
     from model.environment import Environment
@@ -22,16 +22,18 @@ def user_data(env: "Environment", pool_name: str) -> str:
     EKS adds to it what makes the node a member of the cluster
     (https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html).
     """
-    pool = env.pools[pool_name]
     if images.of(env, pool_name).startswith("bottlerocket"):
         return _bottlerocket(env, pool_name)
-    return _mime(yaml.safe_dump(_node_config(pool), sort_keys=False))
+    return _mime(yaml.safe_dump(_node_config(env, pool_name), sort_keys=False))
 
 
-def _node_config(pool: Pool) -> dict[str, Any]:
+def _node_config(env: "Environment", pool_name: str) -> dict[str, Any]:
     """For nodeadm (https://awslabs.github.io/amazon-eks-ami/nodeadm/doc/api/)."""
+    pool, scratch = env.pools[pool_name], env.storage.scratch
     spec: dict[str, Any] = {"kubelet": {"config": {"maxPods": pool.max_pods}}}
-    if _disks(pool):
+    if isinstance(scratch, Local) and disks.volumes(env, pool_name):
+        spec["instance"] = {"localStorage": {"strategy": "Mount", "mountPath": scratch.path}}
+    elif disks.of(pool):
         # One array of all NVMe disks, with the kubelet's and containerd's folders on it: pods' scratch is that fast.
         spec["instance"] = {"localStorage": {"strategy": "RAID0"}}
     return {"apiVersion": "node.eks.aws/v1alpha1", "kind": "NodeConfig", "spec": spec}
@@ -50,7 +52,7 @@ def _bottlerocket(env: "Environment", pool_name: str) -> str:
     """Settings (https://bottlerocket.dev/en/os/1.57.x/api/settings/); commands make the array of disks."""
     pool = env.pools[pool_name]
     tables = [f"[settings.kubernetes]\nmax-pods = {pool.max_pods}\n"]
-    if _disks(pool):
+    if disks.of(pool):
         folders = '"/var/lib/containerd", "/var/lib/kubelet", "/var/log/pods"'
         tables.append(
             "[settings.bootstrap-commands.k8s-ephemeral-storage]\n"
@@ -61,7 +63,3 @@ def _bottlerocket(env: "Environment", pool_name: str) -> str:
     if shared := bottlerocket.settings(env, pool_name):
         tables.append(shared)
     return "\n".join(tables)
-
-
-def _disks(pool: Pool) -> int:
-    return catalog.instances()[pool.instance].disks if pool.instance else 0

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from model import names, tenants
+from model import aws, names, tenants
 from model.derived import derived
 from model.problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest, readable
 from model.quantities import Quantity, beside, written
@@ -47,9 +47,12 @@ def prepared(env: "Environment") -> bool:
     return shared is not None and not isinstance(shared, (ExistingClass, ExistingClaims))
 
 
-def perishable(env: "Environment") -> bool:
-    """Whether data may go with a namespace: where a volume is the class's own, and it says what happens to it."""
-    return isinstance(known(env.storage.shared), (ExistingClass, ExistingClaims))
+def kept(env: "Environment") -> bool:
+    """Whether a `destroy` leaves the tenants' namespaces, and the claims in them, as they are.
+
+    Where volumes are a class's own, it says what happens to the data of a claim that goes with its namespace.
+    """
+    return aws.permanent(env) and isinstance(known(env.storage.shared), (ExistingClass, ExistingClaims))
 
 
 def size(env: "Environment", tenant: str) -> Quantity:

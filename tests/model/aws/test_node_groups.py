@@ -133,6 +133,16 @@ def test_nodeadm_is_told_of_disks_and_pods() -> None:
     assert "instance" not in node_config("system")["spec"]
 
 
+def test_disks_are_an_array_or_volumes_and_never_both() -> None:
+    local = put("storage.scratch", {"kind": "local", "pools": ["train"], "path": "/mnt/fast"})
+    mounted = {"localStorage": {"strategy": "Mount", "mountPath": "/mnt/fast"}}
+    fixed = put("pools.serve.size", 2)
+    assert node_config("train", local, fixed)["spec"]["instance"] == mounted
+    assert node_config("serve", local, fixed)["spec"]["instance"] == {"localStorage": {"strategy": "RAID0"}}
+    array = put("storage.scratch", {"kind": "nvme", "pools": ["train"]})
+    assert node_config("train", array)["spec"]["instance"] == {"localStorage": {"strategy": "RAID0"}}
+
+
 def test_bottlerocket_is_told_in_its_own_words() -> None:
     import tomllib
 

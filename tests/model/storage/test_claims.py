@@ -90,6 +90,16 @@ def test_a_class_has_a_legal_name():
     assert only(errors(*shared({**CLASS, "name": "We_ka"}, **BOTH)))[0] == "storage.shared.name"
 
 
-@pytest.mark.parametrize(("kind", "perishable"), [(LUSTRE, False), (CLASS, True)])
-def test_what_a_class_makes_may_go_with_the_namespace(kind: dict[str, Any], perishable: bool):
-    assert claims.perishable(environment(*shared(kind, **BOTH))) is perishable
+@pytest.mark.parametrize(
+    ("kind", "sizes", "data", "kept"),
+    [
+        (LUSTRE, BOTH, "keep", False),
+        (CLASS, BOTH, "keep", True),
+        (CLASS, BOTH, "delete", False),
+        (CLAIMS, {}, "keep", True),
+    ],
+)
+def test_what_a_class_makes_may_go_with_the_namespace(
+    kind: dict[str, Any], sizes: dict[str, str], data: str, kept: bool
+):
+    assert claims.kept(environment(*shared(kind, **sizes), put("data", data))) is kept

@@ -1,0 +1,91 @@
+"""Storage in the cluster: classes, disks of nodes, and what each tenant gets of the tiers."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import pulumi
+from pulumi_kubernetes.core.v1 import Namespace
+
+from components.storage.classes import StorageClasses
+from components.storage.folders import Folders
+from components.storage.local_volumes import LocalVolumes
+from components.storage.source import Bucket, SharedSource
+from components.storage.tenant import TenantStorage
+from components.tenants.tenant import Tenant
+from model.environment import Environment
+from model.releases import upstream
+from model.storage import claims, classes, existing
+from model.storage.scratch import Local
+
+Child = Callable[..., pulumi.ResourceOptions]
+"""Gives the options of a part of the platform that needs some others first."""
+
+
+def has_agents(environment: Environment) -> bool:
+    """Say whether something of it runs in the namespace of node agents."""
+    return existing.kind(environment) is not None or isinstance(environment.storage.scratch, Local)
+
+
+def storage(
+    name: str,
+    environment: Environment,
+    *,
+    tenants: Mapping[str, Tenant],
+    own: Namespace | None,
+    shared: SharedSource | None,
+    bucket: Bucket | None,
+    made: Iterable[pulumi.Resource],
+    child: Child,
+) -> dict[str, list[pulumi.Resource]]:
+    """Make it.
+
+    Args:
+        name: What its names begin with.
+        environment: The document.
+        tenants: The tenants by name.
+        own: The namespace of node agents.
+        shared: The shared tier, where it is a file system.
+        bucket: The bucket of the archive.
+        made: What both come from.
+        child: Gives the options of a part.
+
+    Returns:
+        By tenant, what must be there before its workloads.
+    """
+    first: list[pulumi.Resource] = [*made]
+    if classes.of(environment):
+        first.append(StorageClasses(f"{name}-storage-classes", environment=environment, opts=child()))
+    scratch = environment.storage.scratch
+    if isinstance(scratch, Local) and own is not None:
+        LocalVolumes(
+            f"{name}-local-volumes",
+            environment=environment,
+            scratch=scratch,
+            upstream=upstream(environment, "local-volume-provisioner"),
+            opts=child(own, *first),
+        )
+    if shared is not None and shared.root is not None and environment.storage.shared is not None and own is not None:
+        folders = Folders(
+            f"{name}-storage-folders",
+            environment=environment,
+            root=shared.root,
+            namespaces=shared.namespaces,
+            size=environment.storage.shared.size.text,
+            upstream=upstream(environment, "busybox"),
+            opts=child(own, *first),
+        )
+        first.append(folders)
+    ready: dict[str, list[pulumi.Resource]] = {}
+    for called, tenant in tenants.items():
+        ready[called] = [tenant]
+        if claims.storage_class(environment) or bucket:
+            of_tenant = TenantStorage(
+                f"{name}-storage-{called}",
+                environment=environment,
+                tenant=called,
+                namespaces=tenant.namespaces,
+                volumes=shared.namespaces if shared else {},
+                bucket=bucket,
+                opts=child(tenant, *first, adopt=claims.kept(environment)),
+            )
+            ready[called].append(of_tenant)
+    return ready
