@@ -32,7 +32,7 @@ from .environment import Environment
 from .monitoring import counters, effects, exporter, thresholds
 from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
-from .storage import claims, contract_rules, disks, existing, stores
+from .storage import claims, contract_rules, disks, existing, mounts, stores
 
 KEY = "gangline:environment"
 """The stack-config key of the document."""
@@ -90,6 +90,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         ray.references,
         lustre.references,
         contract_rules.references,
+        mounts.references,
     ),
     # what must agree,
     (
@@ -111,6 +112,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         efs.limits,
         archive.limits,
         contract_rules.limits,
+        mounts.limits,
     ),
     (queues.tree,),
     # and what there is room for.

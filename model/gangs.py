@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from .counts import Size, fewest
 from .derived import derived
 from .problems import Unanswerable, known, lost
 from .quantities import MEBIBYTE, Quantity, written
+from .storage import mounts
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -35,6 +36,7 @@ class Gang:
         sidecars: What the leading pod's sidecars ask for on top.
         worker: What each worker asks for.
         workers: Number of workers that belong to the gang.
+        beside: What each worker's sidecars ask for on top.
     """
 
     pool: str
@@ -42,6 +44,7 @@ class Gang:
     sidecars: Amounts
     worker: Amounts
     workers: int
+    beside: Amounts = field(default_factory=dict)
 
     @property
     def pods(self) -> int:
@@ -67,6 +70,11 @@ class Gang:
     def leading_pod(self) -> Amounts:
         """What the leading pod takes of a node, sidecars included."""
         return _plus(self.lead, self.sidecars)
+
+    @property
+    def worker_pod(self) -> Amounts:
+        """What a worker takes of a node, sidecars included."""
+        return _plus(self.worker, self.beside)
 
 
 def _plus(one: Amounts, other: Amounts) -> dict[str, Decimal]:
@@ -104,11 +112,18 @@ def ray_gang(env: "Environment", name: str) -> Gang:
     """
     cluster = env.ray.clusters[name]
     head, worker = requests(env, cluster)
-    return Gang(cluster.pool, head, sidecars(cluster), worker, fewest(cluster.workers.count))
+    lead, each = beside(cluster, "head"), beside(cluster, "workers")
+    return Gang(cluster.pool, head, lead, worker, fewest(cluster.workers.count), each)
 
 
-def sidecars(cluster: "RayCluster") -> Amounts:
-    """What the operator adds to the head pod of a Ray cluster."""
+SIDECARS = {"head": "autoscaler", "workers": "uploader"}
+"""What stands beside Ray in the pods of a Ray cluster."""
+
+
+def beside(cluster: "RayCluster", part: str) -> Amounts:
+    """What sidecars ask for in the head pod of a Ray cluster, or in each of its workers."""
+    if part == "workers":
+        return mounts.resources(cluster)
     return AUTOSCALER if isinstance(cluster.workers.count, Size) else {}
 
 
@@ -120,7 +135,7 @@ def holds(room: Amounts, pod: Amounts) -> int:
 def _workers_per_node(gang: Gang, node: Amounts) -> tuple[int, int]:
     """How many workers fit beside the leading pod (-1 when that does not fit), and on a node of their own."""
     room = {"pods": Decimal(110), **node}
-    lead, worker = {**gang.leading_pod, "pods": Decimal(1)}, {**gang.worker, "pods": Decimal(1)}
+    lead, worker = {**gang.leading_pod, "pods": Decimal(1)}, {**gang.worker_pod, "pods": Decimal(1)}
     beside = -1
     if holds(room, lead):
         beside = holds({name: amount - lead.get(name, Decimal(0)) for name, amount in room.items()}, worker)
@@ -186,7 +201,7 @@ def bounds(env: "Environment", name: str) -> list[Bound]:
 
 def _queue_bounds(env: "Environment", cluster: "RayCluster", gang: Gang) -> Iterator[Bound]:
     for node in queues.branch(env, cluster.queue):
-        for _, bound in _amount_bounds(f"queue {node.path}", gang.lead, gang.worker, node.queue.capability):
+        for _, bound in _amount_bounds(f"queue {node.path}", gang.lead, gang.worker_pod, node.queue.capability):
             yield bound
 
 
@@ -194,7 +209,7 @@ def _quota_bounds(env: "Environment", cluster: "RayCluster", gang: Gang) -> Iter
     """A ResourceQuota counts every container, sidecars too, and the pods themselves."""
     owner = tenants.owner(env, cluster.namespace)
     if owner is not None:
-        lead, worker = (_plus(pod, {"pods": Decimal(1)}) for pod in (gang.leading_pod, gang.worker))
+        lead, worker = (_plus(pod, {"pods": Decimal(1)}) for pod in (gang.leading_pod, gang.worker_pod))
         place = f"the quota of namespace {cluster.namespace}"
         for resource, bound in _amount_bounds(place, lead, worker, env.tenants[owner].quota):
             yield replace(bound, quota=(owner, resource))

@@ -104,6 +104,8 @@ class RayCluster(Declared):
     """Keep the gang within one topology domain."""
     priority: str | None = None
     """A PriorityClass."""
+    checkpoints: bool = False
+    """Whether workers get the tiers of checkpoints, and an uploader each."""
     env: dict[str, str] = Field(default_factory=dict)
     """Environment variables of its pods. Values are text: "1", not 1."""
 
@@ -316,10 +318,10 @@ def _pod_fits(it: Subject[RayCluster]) -> Iterator[Problem]:
 
 def _part_fits(it: Subject[RayCluster], part: str, resource: str) -> Iterator[Problem]:
     amount: Quantity = getattr(getattr(it.value, part), resource)
-    beside = gangs.sidecars(it.value).get(resource, Decimal(0)) if part == "head" else Decimal(0)
+    beside, whose = gangs.beside(it.value, part).get(resource, Decimal(0)), gangs.SIDECARS[part]
     offered = nodes.offered(it.env, it.value.pool)[resource]
     if amount.value + beside > offered:
-        plus = f" and its autoscaler for {written(resource, beside)}" if beside else ""
+        plus = f" and its {whose} for {written(resource, beside)}" if beside else ""
         asks = f"a {part.removesuffix('s')} asks for {amount}{plus} of {resource}"
         message = f"{asks}, a node of pool {it.value.pool} offers {written(resource, offered)}"
         yield Problem((*it.at, part, resource), amount.text, message, f"at most {written(resource, offered - beside)}")

@@ -7,6 +7,7 @@ from pulumi_kubernetes.core.v1 import Namespace
 
 from components.storage.classes import StorageClasses
 from components.storage.folders import Folders
+from components.storage.jobs import Checkpoints
 from components.storage.local_volumes import LocalVolumes
 from components.storage.source import Bucket, SharedSource
 from components.storage.tenant import TenantStorage
@@ -88,4 +89,13 @@ def storage(
                 opts=child(tenant, *first, adopt=claims.kept(environment)),
             )
             ready[called].append(of_tenant)
+        if environment.storage.checkpoints:
+            checkpoints = Checkpoints(
+                f"{name}-checkpoints-{called}",
+                environment=environment,
+                tenant=called,
+                namespaces=tenant.namespaces,
+                opts=child(tenant),
+            )
+            ready[called].append(checkpoints)
     return ready

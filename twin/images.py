@@ -45,6 +45,7 @@ SIMULATED = {
         "nvidia/cuda",
         "nvidia/nemo",
         "vllm/vllm-openai",
+        "rclone/rclone",
     ),
     "monitoring": (
         "prometheus/prometheus",

@@ -1,5 +1,8 @@
 """Ray clusters as gangs."""
 
+from collections.abc import Mapping
+from decimal import Decimal
+
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.core.v1 import (
@@ -22,13 +25,16 @@ from components.component import Component
 from components.kubernetes.client import Reach
 from components.placement import tolerations
 from components.scheduling.known_topology import known_topology
-from model import nodes, ray, topology, workload
+from components.storage import jobs
+from model import dataloader, nodes, ray, topology, workload
 from model.counts import Size
 from model.environment import Environment
 from model.gpu_requests import SHARED_MEMORY
 from model.nodes import POOL_LABEL
 from model.ray import RayCluster as Declared
 from model.ray import Within, Workers
+from model.storage import mounts
+from model.storage.mounts import Mounts
 from model.topology import Level
 from model.workload import Patch
 
@@ -115,6 +121,7 @@ def _spec(environment: Environment, cluster: Declared) -> dict[str, object]:
     autoscaled = isinstance(cluster.workers.count, Size)
     workers = cluster.workers
     patch = workload.patch(environment, cluster.pool, gpus=workers.gpus, memory=workers.memory, rdma=workers.rdma)
+    tiers = mounts.of(environment, cluster)
     return {
         "rayVersion": cluster.ray,
         **({"enableInTreeAutoscaling": True} if autoscaled else {}),
@@ -123,14 +130,14 @@ def _spec(environment: Environment, cluster: Declared) -> dict[str, object]:
         "headGroupSpec": {
             # The head only leads: work on it would be work without GPUs.
             "rayStartParams": {"num-cpus": "0", "dashboard-host": "0.0.0.0"},  # noqa: S104 -- within the pod network
-            "template": _pod(environment, cluster, _head(environment, cluster), Patch()),
+            "template": _pod(environment, cluster, _head(environment, cluster), Patch(), None),
         },
         "workerGroupSpecs": [
             {
                 "groupName": WORKERS,
                 "rayStartParams": _start(workers, patch),
                 **_replicas(workers.count),
-                "template": _pod(environment, cluster, _worker(environment, cluster, patch), patch),
+                "template": _pod(environment, cluster, _worker(environment, cluster, patch, tiers), patch, tiers),
             }
         ],
     }
@@ -153,7 +160,10 @@ def _replicas(count: int | Size) -> dict[str, int]:
     return {"replicas": count, "minReplicas": count, "maxReplicas": count}
 
 
-def _pod(environment: Environment, cluster: Declared, container: ContainerArgs, patch: Patch) -> PodTemplateSpecArgs:
+def _pod(
+    environment: Environment, cluster: Declared, container: ContainerArgs, patch: Patch, tiers: Mounts | None
+) -> PodTemplateSpecArgs:
+    shared_memory = [_shared_memory(patch)] if patch.shared_memory else []
     return PodTemplateSpecArgs(
         metadata=ObjectMetaArgs(annotations=dict(patch.annotations)) if patch.annotations else None,
         spec=PodSpecArgs(
@@ -165,8 +175,11 @@ def _pod(environment: Environment, cluster: Declared, container: ContainerArgs, 
             restart_policy="Never" if isinstance(cluster.workers.count, Size) else None,
             host_network=True if patch.host_network else None,
             dns_policy="ClusterFirstWithHostNet" if patch.host_network else None,
+            service_account_name=tiers.account if tiers else None,
+            termination_grace_period_seconds=tiers.grace if tiers else None,
+            init_containers=[jobs.uploader(tiers)] if tiers else None,
             containers=[container],
-            volumes=[_shared_memory(patch)] if patch.shared_memory else None,
+            volumes=[*shared_memory, *(jobs.volumes(tiers) if tiers else [])] or None,
         ),
     )
 
@@ -191,14 +204,17 @@ def _head(environment: Environment, cluster: Declared) -> ContainerArgs:
     )
 
 
-def _worker(environment: Environment, cluster: Declared, patch: Patch) -> ContainerArgs:
+def _worker(environment: Environment, cluster: Declared, patch: Patch, tiers: Mounts | None) -> ContainerArgs:
     amounts = {"cpu": str(cluster.workers.cpu), "memory": str(cluster.workers.memory)}
     amounts |= {name: str(amount) for name, amount in patch.resources.items()}
     workers = cluster.workers
     resource = nodes.gpu_resource(environment.pools[cluster.pool], workers.profile) if workers.gpus else None
     if resource is not None:
         amounts[resource] = str(workers.gpus)
-    return _container("ray-worker", environment, cluster, amounts, env=[] if resource else _NO_GPUS, patch=patch)
+    half = patch.shared_memory.value if patch.shared_memory else Decimal(0)
+    loading = dataloader.variables(cpu=workers.cpu.value, shared_memory=half, gpus=workers.gpus)
+    env = [] if resource else _NO_GPUS
+    return _container("ray-worker", environment, cluster, amounts, env=env, patch=patch, tiers=tiers, more=loading)
 
 
 def _container(
@@ -210,10 +226,13 @@ def _container(
     env: list[EnvVarArgs],
     ports: list[ContainerPortArgs] | None = None,
     patch: Patch | None = None,
+    tiers: Mounts | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> ContainerArgs:
     patch = patch or Patch()
-    variables = {**patch.environment, **cluster.env}
-    shared_memory = VolumeMountArgs(name=_VOLUME, mount_path=patch.shared_memory_at)
+    variables = {**patch.environment, **(more or {}), **(tiers.environment if tiers else {}), **cluster.env}
+    mounted = [VolumeMountArgs(name=_VOLUME, mount_path=patch.shared_memory_at)] if patch.shared_memory else []
+    mounted += jobs.volume_mounts(tiers) if tiers else []
     return ContainerArgs(
         name=name,
         image=ray.image(environment, cluster),
@@ -228,5 +247,5 @@ def _container(
             run_as_user=patch.user,
             seccomp_profile=SeccompProfileArgs(type="RuntimeDefault"),
         ),
-        volume_mounts=[shared_memory] if patch.shared_memory else None,
+        volume_mounts=mounted or None,
     )

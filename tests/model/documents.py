@@ -111,7 +111,7 @@ def put(path: Steps, new: Any) -> Change:
 
     def change(value: Any) -> None:
         holder, last = _holder(value, path)
-        holder[last] = new
+        holder[last] = copy.deepcopy(new)  # later changes may go into it
 
     return change
 
