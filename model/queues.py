@@ -236,10 +236,17 @@ def _amount_of(at: Path, name: str, quota: Quota) -> Iterator[Problem]:
         yield Problem(at, amount.text, f"is less than 1Mi of {name}", "1Mi or more", meant)
 
 
-def quota_references(at: Path, quota: Quota, env: "Environment") -> Iterator[Problem]:
-    """Resources of a quota that nothing offers; upstream any key is legal, and limits nothing."""
+def quota_references(at: Path, quota: Quota, env: "Environment", others: tuple[str, ...] = ()) -> Iterator[Problem]:
+    """Resources of a quota that nothing offers; upstream any key is legal, and limits nothing.
+
+    Args:
+        at: Where the quota stands.
+        quota: The quota.
+        env: The environment around it.
+        others: What else it may speak of.
+    """
     offered = nodes.sure_devices(env)
-    known = [*_BASIC, *(["gpu"] if nodes.GPU in offered else []), *sorted(offered)]
+    known = [*_BASIC, *others, *(["gpu"] if nodes.GPU in offered else []), *sorted(offered)]
     for name in quota:
         if name not in known:
             yield from answered(_unknown_resource, (*at, name), name, known, env)

@@ -196,6 +196,7 @@ class _File(TypedDict):
 
 _FILE = TypeAdapter(_File)
 _FORMS = {
+    "invalid_key": "a key must be text",
     "missing": "it must be given",
     "string_type": "must be text",
     "list_type": "must be a list",
@@ -221,7 +222,8 @@ def problems(configuration: Mapping[str, Any], *, deserving: bool = False) -> It
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             missing = detail["type"] == "missing"
-            yield Problem(detail["loc"], ABSENT if missing else detail["input"], _FORMS[detail["type"]])
+            path = tuple(step for step in detail["loc"] if step != "[key]")
+            yield Problem(path, ABSENT if missing else detail["input"], _FORMS[detail["type"]])
         return
     yield from _unknown((), configuration, ("actions", "tiers", "configurations", "metrics"))
     actions = [name.strip() for name in configuration["actions"].split(",")]

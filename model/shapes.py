@@ -14,7 +14,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from . import durations
 from .base import Declared
+from .durations import Duration
 from .problems import ABSENT, LOST, Path, Problem, lost, nearest
 from .quantities import EXAMPLES
 
@@ -176,6 +178,8 @@ def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
     context: dict[str, Any] = dict(detail.get("ctx", {}))
     if kind == "missing":
         return Problem(path, ABSENT, "it must be given")
+    if kind == "invalid_key":
+        return Problem(path, path[-1], "a key must be text", "text", f'write "{path[-1]}"')
     if kind == "string_type":
         if value is None or isinstance(value, (dict, list)):
             return Problem(path, value, "must be text", "text")
@@ -333,7 +337,13 @@ def _wanted(annotation: Any) -> str:
         return f"{{{', '.join(_keys(annotation))}}}"
     if kind is tuple:
         return f"a list of {_wanted(get_args(annotation)[0]).removeprefix('a ')}"
-    plain = {str: "text", int: "a whole number", bool: "true, false", dict: "key: value pairs"}
+    plain = {
+        Duration: durations.EXAMPLES,
+        str: "text",
+        int: "a whole number",
+        bool: "true, false",
+        dict: "key: value pairs",
+    }
     return plain.get(kind or annotation, EXAMPLES)
 
 
@@ -386,6 +396,8 @@ def _partial(annotation: Any, value: Any) -> Any:
         }
         return chosen.model_construct(**given, **absent)
     if get_origin(chosen) is dict:
+        if not all(isinstance(key, str) for key in value):
+            return LOST
         return {key: _partial(get_args(chosen)[1], item) for key, item in value.items()}
     if get_origin(chosen) is tuple:
         return tuple(_partial(get_args(chosen)[0], item) for item in value)

@@ -151,8 +151,7 @@ def _amounts(it: Subject[Tenant]) -> Iterator[Problem]:
 
 
 def _resources(it: Subject[Tenant]) -> Iterator[Problem]:
-    quota = {name: amount for name, amount in it.value.quota.items() if name != STORAGE}
-    yield from queues.quota_references((*it.at, "quota"), quota, it.env)
+    yield from queues.quota_references((*it.at, "quota"), it.value.quota, it.env, (STORAGE,))
 
 
 def _queues(it: Subject[Tenant]) -> Iterator[Problem]:

@@ -57,7 +57,13 @@ def test_an_override_is_the_whole_configuration() -> None:
         ({"override": {**RAW, "actions": "allocate, gangReclaim"}}, "scheduler.override.actions", "is no action"),
         ({"override": {**RAW, "tiers": [{"plugins": [{"name": "gan"}]}]}}, "plugins.0.name", "is no plugin"),
         ({"override": RAW, "placement": "pack"}, "scheduler.placement", "would have no effect"),
+        (
+            {"override": {**RAW, "tiers": [{"plugins": [{"name": "gang", 1: 2}]}]}},
+            "tiers.0.plugins.0.1",
+            "a key must be text",
+        ),
         ({"override": 3}, "scheduler.override", "must be a mapping"),
+        ({1: 2}, "scheduler.1", "a key must be text"),
         ({"order": "fairly"}, "scheduler.order", "not one of the allowed values"),
     ],
 )

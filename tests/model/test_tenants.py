@@ -107,3 +107,8 @@ def test_a_resource_quota_limits_requests():
 def test_pods_in_a_quota_are_counted_not_requested():
     env = environment(put("tenants.research.quota", {"pods": 100}))
     assert tenants.hard(env.tenants["research"]) == {"pods": "100"}
+
+
+def test_a_resource_that_is_no_text_is_told_once():
+    path, problem = only(errors(put("tenants.production.quota", {1: 2})))
+    assert (path, problem.fix) == ("tenants.production.quota[1]", 'write "1"')
