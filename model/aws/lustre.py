@@ -186,7 +186,9 @@ def _metadata(lustre: Lustre) -> Iterator[Problem]:
         message = f"only persistent-2 is asked for it, and this is {lustre.deployment}"
         yield Problem(at, rate, message, "with persistent-2", "leave it out", spoils=NOTHING)
     elif rate not in METADATA:
-        near = [it for it in METADATA if it < rate][-1:] + [it for it in METADATA if it > rate][:1]
+        least = automatic_metadata(0 if lost(lustre.size) else int(lustre.size.value / GIB))
+        rates = [it for it in METADATA if it >= least]
+        near = [it for it in rates if it < rate][-1:] + [it for it in rates if it > rate][:1]
         allowed = "1500, 3000, 6000, multiples of 12000 up to 192000"
         told = " and ".join(map(str, near))
         yield Problem(at, rate, "AWS has no such rate", f"{allowed}; nearest {told}", f"metadata: {near[-1]}")

@@ -6,7 +6,20 @@ from typing import TYPE_CHECKING
 
 from model import aws, names, tenants
 from model.derived import derived
-from model.problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest, readable
+from model.problems import (
+    ABSENT,
+    NOTHING,
+    Path,
+    Problem,
+    Subject,
+    Unanswerable,
+    answered,
+    each,
+    known,
+    lost,
+    nearest,
+    readable,
+)
 from model.quantities import Quantity, beside, written
 from model.quantities import readable as told
 from model.tenants import STORAGE
@@ -21,6 +34,8 @@ if TYPE_CHECKING:
 CLASS = "shared"
 """The class of those claims whose volumes are made beforehand."""
 _AT: Path = ("storage", "shared")
+_ALIKE = (STORAGE, "ephemeral-storage")
+"""Names of quotas, of which a misspelt one is the nearest to either."""
 
 
 def claim(env: "Environment", namespace: str) -> str | None:
@@ -61,7 +76,10 @@ def size(env: "Environment", tenant: str) -> Quantity:
     Raises:
         Unanswerable: It could not be read.
     """
-    return known(env.tenants[tenant].quota[STORAGE])
+    given = known(env.tenants[tenant].quota).get(STORAGE)
+    if given is None:
+        raise Unanswerable
+    return known(given)
 
 
 def hard(env: "Environment", tenant: str) -> dict[str, str]:
@@ -82,11 +100,15 @@ def references(env: "Environment") -> Iterator[Problem]:
 
 def _size(it: Subject["Tenant"]) -> Iterator[Problem]:
     shared, at = known(it.env.storage.shared), (*it.at, "quota", STORAGE)
-    given = known(it.value.quota).get(STORAGE)
+    quota = known(it.value.quota)
+    given = quota.get(STORAGE)
     if shared is not None and not isinstance(shared, ExistingClaims):
-        if given is None:
+        if given is None and not any(
+            nearest(name, _ALIKE) == STORAGE for name in quota
+        ):  # a misspelt one is told already
             message = "says how much of storage.shared the claim in each of its namespaces holds"
-            yield Problem(at, ABSENT, message, f"at most {shared.size}", f"quota: {{{STORAGE}: …}}")
+            most = None if lost(shared.size) else f"at most {shared.size}"
+            yield Problem(at, ABSENT, message, most, f"quota: {{{STORAGE}: …}}")
     elif given is not None and not lost(given):
         why = "the claims are there already" if shared else "there is no storage.shared of which it could be"
         yield Problem(at, given.text, why, fix="leave it out")
@@ -97,15 +119,16 @@ def _namespaces(env: "Environment") -> Iterator[Problem]:
     if not isinstance(shared, ExistingClaims):
         return
     owned = tenants.by_namespace(env)
+    unclaimed = [namespace for namespace in owned if namespace not in shared.claims]
     for namespace in shared.claims:
         if tenants.owner(env, namespace) is None:
-            message = "is a namespace of no tenant"
+            message, meant = "is a namespace of no tenant", nearest(namespace, unclaimed)
             at = (*_AT, "claims", namespace)
-            yield Problem(at, namespace, message, ", ".join(owned) or None, nearest(namespace, owned))
-    for namespace in owned:
-        if namespace not in shared.claims:
-            at = (*_AT, "claims", namespace)
-            yield Problem(at, ABSENT, "a tenant works in this namespace, and which claim is its?", "the claim's name")
+            yield Problem(at, namespace, message, ", ".join(owned) or None, meant)
+            unclaimed = [it for it in unclaimed if it != meant]  # whose claim it is, once it is spelt right
+    for namespace in unclaimed:
+        at = (*_AT, "claims", namespace)
+        yield Problem(at, ABSENT, "a tenant works in this namespace, and which claim is its?", "the claim's name")
 
 
 def values(env: "Environment") -> Iterator[Problem]:

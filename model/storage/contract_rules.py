@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _AT: Path = ("storage", "checkpoints")
 _MINUTE = 60
+_MOST_KEPT = 1000
+"""Checkpoints of a job. A bound of ours against a slip of the pen."""
 
 
 def values(env: "Environment") -> Iterator[Problem]:
@@ -33,7 +35,11 @@ def references(env: "Environment") -> Iterator[Problem]:
 
 def limits(env: "Environment") -> Iterator[Problem]:
     """What must agree: the largest job with its pool, the times with each other."""
-    for rule in (_nodes, _scratch, _unknown, _cadence, _loss):
+    if wrong := list(answered(_scratch, env)):
+        yield from wrong  # and how many nodes the wrong pool has does not matter
+    else:
+        yield from answered(_nodes, env)
+    for rule in (_unknown, _cadence, _loss):
         yield from answered(rule, env)
 
 
@@ -47,7 +53,9 @@ def _numbers(env: "Environment") -> Iterator[Problem]:
     it = contract.declared(env)
     if known(it.retain) < 1:
         message = "with none kept there is nothing to go on from"
-        yield Problem((*_AT, "retain"), it.retain, message, "at least 1", "retain: 2")
+        yield Problem((*_AT, "retain"), it.retain, message, f"1 to {_MOST_KEPT}", "retain: 2")
+    elif it.retain > _MOST_KEPT:
+        yield Problem((*_AT, "retain"), it.retain, "is no number of checkpoints to keep", f"1 to {_MOST_KEPT}")
     if it.largest is not None and known(it.largest.nodes) < 1:
         yield Problem((*_AT, "largest", "nodes"), it.largest.nodes, "must be at least 1", "1 or more")
 

@@ -102,9 +102,15 @@ def _count(it: Subject[Pool]) -> Iterator[Problem]:
 def _path(path: str) -> Iterator[Problem]:
     parts = path.split("/")
     if not path.startswith("/") or path == "/" or {"", ".", ".."} & set(parts[1:]) or any(map(str.isspace, path)):
-        meant = "/" + "/".join(part for part in parts if part not in ("", ".", ".."))
+        meant = "/" + "/".join(part for part in path.strip().split("/") if part not in ("", ".", ".."))
         message = "must be the absolute path of a folder, in which each disk is mounted in a folder of its own"
-        yield Problem((*_AT, "path"), path, message, "such as /mnt/k8s-disks", meant if meant != "/" else None)
+        yield Problem(
+            (*_AT, "path"),
+            path,
+            message,
+            "such as /mnt/k8s-disks",
+            None if meant == "/" or any(map(str.isspace, meant)) else meant,
+        )
 
 
 def references(env: "Environment") -> Iterator[Problem]:

@@ -44,37 +44,43 @@ def values(env: "Environment") -> Iterator[Problem]:
 def _endpoint(archive: Archive) -> Iterator[Problem]:
     url, at = known(archive.endpoint) or "", (*_AT, "endpoint")
     parts = _split(url)
-    if parts is None or not parts.hostname or parts.scheme not in ("https", "http"):
-        host = url.partition("://")[2] or url
-        meant = f"https://{host.rstrip('/')}" if re.fullmatch(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?/?", host) else None
-        yield Problem(at, url, "must be the URL of a store", _URL, meant)
-    elif parts.username is not None or parts.password is not None:
-        yield Problem(at, f"{parts.scheme}://…", "keys stand in the Secret, not in the URL", _URL)
+    if "@" in url:
+        yield Problem(at, "…@…", "keys stand in the Secret, not in the URL", _URL)
+    elif parts is None or parts.scheme not in ("https", "http"):
+        meant = None if url.startswith("s3://") else f"https://{(url.partition('://')[2] or url).rstrip('/')}"
+        yield Problem(at, url, "must be the URL of a store", _URL, meant if meant and _split(meant) else None)
     elif parts.path.strip("/") or parts.query or parts.fragment:
         yield Problem(
             at, url, "the bucket and a place in it are no part of it", _URL, f"{parts.scheme}://{parts.netloc}"
         )
-    elif parts.scheme == "http" and not _loopback(parts.hostname):
+    elif parts.scheme == "http" and not _loopback(parts.hostname or ""):
         yield Problem(at, url, "keys and data would go over the network in the clear", _URL, f"https://{parts.netloc}")
-    elif isinstance(archive, Oss) and parts.hostname.startswith(f"{archive.bucket}."):
+    elif isinstance(archive, Oss) and (parts.hostname or "").startswith(f"{archive.bucket}."):
         host = parts.netloc.removeprefix(f"{archive.bucket}.")
         yield Problem(at, url, "is that of the bucket; the region's is meant", _URL, f"https://{host}")
 
 
 def _split(url: str) -> SplitResult | None:
+    """The parts of a URL that has a host; None of anything else."""
     try:
         parts = urlsplit(url)
-        _ = parts.port  # a port that is none is told only then
+        port, host = parts.port, parts.hostname or ""  # a port that is none is told only then
     except ValueError:
         return None
-    return parts
+    named = _address(host) or names.subdomain_fault(host) is None
+    return parts if named and port != 0 and not parts.netloc.endswith(":") else None
+
+
+def _address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    return ipaddress.ip_address(host).is_loopback if _address(host) else host == "localhost"
 
 
 def _bucket(archive: Archive) -> Iterator[Problem]:

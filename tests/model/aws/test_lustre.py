@@ -151,6 +151,8 @@ def test_rates_of_metadata() -> None:
         path, problem = only(fsx(size="1200Gi", metadata=rate))
         assert path == "storage.shared.metadata"
         assert problem.allowed.endswith(f"nearest {near}")
+    _, problem = only(fsx(size="48000Gi", metadata=7000))
+    assert problem.fix == "metadata: 24000"  # what AWS gives by itself, and takes nothing below
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,28 @@ def test_claims_are_of_the_tenants_namespaces(change: Change, namespace: str):
     assert only(errors(put("storage.shared", dict(CLAIMS)), change))[0] == f"storage.shared.claims.{namespace}"
 
 
+def test_a_misspelt_namespace_is_one_mistake():
+    names = {"research": "data", "research-dve": "data", "production": "d"}
+    path, problem = only(errors(put("storage.shared", {**CLAIMS, "claims": names})))
+    assert (path, problem.fix) == ("storage.shared.claims.research-dve", "research-dev")
+
+
+def test_a_misspelt_size_is_one_mistake():
+    path, problem = only(errors(*shared(LUSTRE, production="60Ti"), put("tenants.research.quota", {"storge": "20Ti"})))
+    assert (path, problem.fix) == ("tenants.research.quota.storge", "storage")
+
+
+def test_the_nodes_own_storage_is_another_quota():
+    quota = {"ephemeral-storage": "20Ti"}
+    found = errors(*shared(LUSTRE, production="60Ti"), put("tenants.research.quota", quota))
+    assert only(found)[0] == "tenants.research.quota.storage"
+
+
+def test_a_size_is_missing_where_that_of_the_tier_cannot_be_read():
+    found = errors(*shared({**LUSTRE, "size": "much"}, production="60Ti"))
+    assert set(found) == {"storage.shared.size", "tenants.research.quota.storage"}
+
+
 def test_a_class_has_a_legal_name():
     assert only(errors(*shared({**CLASS, "name": "We_ka"}, **BOTH)))[0] == "storage.shared.name"
 

@@ -17,6 +17,12 @@ def test_at_least_one_is_kept() -> None:
     assert (path, problem.fix) == ("retain", "retain: 2")
 
 
+@pytest.mark.parametrize("retain", [1001, 10**30])
+def test_a_slip_of_the_pen_keeps_no_thousands(retain: int) -> None:
+    path, problem = only(errors(put(f"{AT}.retain", retain)))
+    assert (path, problem.allowed) == ("retain", "1 to 1000")
+
+
 def test_the_largest_job_has_nodes_of_a_pool() -> None:
     path, problem = only(errors(put(f"{LARGEST}.nodes", 0)))
     assert (path, problem.allowed) == ("largest.nodes", "1 or more")
@@ -54,6 +60,12 @@ def test_scratch_is_on_nodes_that_have_it() -> None:
     path, problem = only(errors(put(f"{LARGEST}.pool", "system"), put(f"{LARGEST}.nodes", 1), put(f"{AT}.every", "9h")))
     assert path == "largest.pool"
     assert "nodes of pool system have none" in problem.message
+    assert only(errors(put(f"{LARGEST}.pool", "system"), put(f"{AT}.every", "9h")))[0] == "largest.pool"  # and 3 nodes
+
+
+def test_what_is_missing_is_told_with_what_may_stand_there() -> None:
+    path, problem = only(errors(drop(f"{AT}.every")))
+    assert (path, problem.allowed) == ("every", "a length of time such as 30s, 15m, 2h or 30d")
 
 
 def test_a_step_is_over_before_the_next_checkpoint_comes_to_it() -> None:

@@ -75,11 +75,20 @@ def test_a_machine_has_some_disks(count: int):
 
 
 @pytest.mark.parametrize(
-    ("path", "fix"), [("mnt/disks", "/mnt/disks"), ("/", None), ("/mnt/../x", "/mnt/x"), ("/mnt/a b", "/mnt/a b")]
+    ("path", "fix"),
+    [
+        ("mnt/disks", "/mnt/disks"),
+        ("/", None),
+        ("/mnt/../x", "/mnt/x"),
+        ("/mnt/a b", None),
+        (" ", None),
+        (" /a ", "/a"),
+    ],
 )
 def test_the_folder_of_volumes_is_an_absolute_path(path: str, fix: str | None):
     found, problem = only(errors(scratch("local", path=path)))
     assert (found, problem.fix) == ("storage.scratch.path", fix)
+    assert fix is None or not errors(scratch("local", path=fix))
 
 
 @pytest.mark.parametrize(

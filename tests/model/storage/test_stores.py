@@ -40,6 +40,12 @@ def test_only_on_the_own_machine_the_network_may_see_it(endpoint: str):
         ("ftp://minio.example.com", "https://minio.example.com"),
         ("https://minio.example.com/checkpoints", "https://minio.example.com"),
         ("https://minio.example.com:port", None),
+        ("https://minio.example.com:", None),
+        ("https://minio.example.com:0", None),
+        ("minio.example.com:99999", None),
+        ("https://min io", None),
+        ("https://-minio-", None),
+        ("s3://checkpoints", None),
         ("https://", None),
         ("", None),
     ],
@@ -47,10 +53,12 @@ def test_only_on_the_own_machine_the_network_may_see_it(endpoint: str):
 def test_an_endpoint_is_the_url_of_a_store(endpoint: str, fix: str | None):
     path, problem = only(errors(put("storage.archive", {**S3, "endpoint": endpoint})))
     assert (path, problem.fix) == ("storage.archive.endpoint", fix)
+    assert fix is None or not errors(put("storage.archive", {**S3, "endpoint": fix}))
 
 
-def test_keys_in_a_url_are_refused_and_not_shown():
-    path, problem = only(errors(put("storage.archive", {**S3, "endpoint": "https://key:hush@minio.example.com"})))
+@pytest.mark.parametrize("endpoint", ["https://key:hush@minio.example.com", "key:hush@minio", "s3://k:hush@m:port"])
+def test_keys_in_a_url_are_refused_and_not_shown(endpoint: str):
+    path, problem = only(errors(put("storage.archive", {**S3, "endpoint": endpoint})))
     assert path == "storage.archive.endpoint"
     assert "hush" not in repr(problem)
 
