@@ -3,6 +3,7 @@
 The tests share one checkout and one twin, and run in the order of this file.
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from lightkube.resources.apps_v1 import DaemonSet
 from lightkube.resources.core_v1 import Node, Pod
 
 from model import document, nodes
+from model.aws import wildcards
 from model.namespaces import AGENTS
 from model.topology import AWS_LAYERS
 
@@ -105,6 +107,72 @@ def test_the_gang_stands_in_one_zone_and_one_closest_layer(client: Client) -> No
         assert len({host[label] for host in hosts}) == 1, label
 
 
+def test_the_file_system_stands_in_the_nodes_zone_and_is_linked_with_the_archive(checkout: Checkout) -> None:
+    fsx, ec2 = cloud(checkout, "fsx"), cloud(checkout, "ec2")
+    [files] = fsx.describe_file_systems()["FileSystems"]
+    lustre = files["LustreConfiguration"]
+    assert (files["StorageCapacity"], lustre["DeploymentType"]) == (48000, "PERSISTENT_2")
+    assert lustre["PerUnitStorageThroughput"] == 500
+    [subnet] = ec2.describe_subnets(SubnetIds=files["SubnetIds"])["Subnets"]
+    assert subnet["AvailabilityZone"] == ENVIRONMENT.pools["train"].zone
+    [group] = ec2.describe_security_groups(
+        Filters=[{"Name": "description", "Values": ["Lustre, between file servers and nodes"]}]
+    )["SecurityGroups"]
+    ports = {(rule["FromPort"], rule["ToPort"]) for rule in group["IpPermissions"]}
+    assert ports == {(988, 988), (1018, 1023)}
+    [bucket] = [one["Name"] for one in cloud(checkout, "s3").list_buckets()["Buckets"]]
+    links = fsx.describe_data_repository_associations()["Associations"]
+    assert {(one["FileSystemPath"], one["DataRepositoryPath"], "AutoExportPolicy" in one["S3"]) for one in links} == {
+        ("/research/datasets", f"s3://{bucket}/datasets/", False),
+        ("/research/results", f"s3://{bucket}/results/", True),
+    }
+    key = cloud(checkout, "kms").describe_key(KeyId=files["KmsKeyId"])["KeyMetadata"]
+    assert key["Description"] == f"Data of the cluster {ENVIRONMENT.cluster.name}"
+
+
+def test_the_archive_is_as_the_document_says_and_jobs_reach_their_part_of_it(checkout: Checkout) -> None:
+    s3, iam, kms = (cloud(checkout, service) for service in ("s3", "iam", "kms"))
+    [name] = [one["Name"] for one in s3.list_buckets()["Buckets"]]
+    [rule] = s3.get_bucket_encryption(Bucket=name)["ServerSideEncryptionConfiguration"]["Rules"]
+    key = rule["ApplyServerSideEncryptionByDefault"]["KMSMasterKeyID"]
+    assert (rule["ApplyServerSideEncryptionByDefault"]["SSEAlgorithm"], rule["BucketKeyEnabled"]) == ("aws:kms", True)
+    assert kms.get_key_rotation_status(KeyId=key)["KeyRotationEnabled"] is True
+    assert s3.get_bucket_versioning(Bucket=name)["Status"] == "Enabled"
+    assert set(s3.get_public_access_block(Bucket=name)["PublicAccessBlockConfiguration"].values()) == {True}
+    [owned] = s3.get_bucket_ownership_controls(Bucket=name)["OwnershipControls"]["Rules"]
+    assert owned == {"ObjectOwnership": "BucketOwnerEnforced"}
+    [rule] = s3.get_bucket_lifecycle_configuration(Bucket=name)["Rules"]
+    assert [(one["Days"], one["StorageClass"]) for one in rule["Transitions"]] == [
+        (30, "STANDARD_IA"),
+        (90, "GLACIER_IR"),
+    ]
+    assert rule["NoncurrentVersionExpiration"]["NoncurrentDays"] == 30
+    assert rule["AbortIncompleteMultipartUpload"] == {"DaysAfterInitiation": 7}
+    [deny] = json.loads(s3.get_bucket_policy(Bucket=name)["Policy"])["Statement"]
+    assert (deny["Effect"], deny["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
+    [role] = [one["RoleName"] for one in iam.list_roles()["Roles"] if "-archive-research-" in one["RoleName"]]
+    [policy] = iam.list_role_policies(RoleName=role)["PolicyNames"]
+    statements = iam.get_role_policy(RoleName=role, PolicyName=policy)["PolicyDocument"]["Statement"]
+    assert [one["Resource"] for one in statements] == [
+        [f"arn:aws:s3:::{name}/research/*"],
+        [f"arn:aws:s3:::{name}"],
+        [key],
+    ]
+    # An archive with something in it goes all the same, since this is a trial.
+    s3.put_object(Bucket=name, Key="research/kept", Body=b"1")
+
+
+def test_no_policy_in_the_cloud_has_a_wildcard_without_a_reason(checkout: Checkout) -> None:
+    iam, seen = cloud(checkout, "iam"), 0
+    for role in iam.list_roles()["Roles"]:
+        name = role["RoleName"]
+        for policy in iam.list_role_policies(RoleName=name)["PolicyNames"]:
+            found = iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"]
+            assert list(wildcards.unreasoned(found)) == [], name
+            seen += 1
+    assert seen >= 3
+
+
 def test_a_second_up_changes_nothing(checkout: Checkout) -> None:
     said = checkout.run("up", STACK, "--twin").stdout
     assert " unchanged" in said
@@ -158,6 +226,9 @@ def test_destroy_leaves_nothing_in_the_cloud_but_its_own_defaults(checkout: Chec
         "logs": cloud(checkout, "logs").describe_log_groups()["logGroups"],
         "queues": cloud(checkout, "sqs").list_queues().get("QueueUrls", []),
         "repositories": cloud(checkout, "ecr").describe_repositories()["repositories"],
+        "file systems": cloud(checkout, "fsx").describe_file_systems()["FileSystems"],
+        "links": cloud(checkout, "fsx").describe_data_repository_associations()["Associations"],
+        "buckets": cloud(checkout, "s3").list_buckets()["Buckets"],
     }
     assert {what: found for what, found in left.items() if found} == {}
     config = KubeConfig.from_file(checkout.root / ".twin" / "kubeconfig")

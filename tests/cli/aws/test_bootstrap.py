@@ -89,7 +89,7 @@ def test_the_role_is_taken_by_one_branch_and_holds_ours_only(made: Account) -> N
     }
     attached = iam.list_attached_role_policies(**ROLE)["AttachedPolicies"]
     topics = {each["PolicyName"].rpartition("-")[2] for each in attached}
-    assert topics == {"state", "reads", "network", "cluster", "identity"}
+    assert topics == {"state", "reads", "network", "cluster", "identity", "storage"}
     assert iam.list_role_policies(**ROLE)["PolicyNames"] == []
 
 
