@@ -31,7 +31,7 @@ from stacks import sharing
 from stacks.aws import Foundation
 from stacks.aws_storage import Stored
 from stacks.monitoring import monitoring
-from stacks.storage import has_agents, storage
+from stacks.storage import has_agents, storage, volumes
 
 
 @pulumi.type_token("gangline:index:Platform")
@@ -79,13 +79,17 @@ class Platform(Component):
             self._devices(own)
         scheduling = self._scheduling()
         operator = self._ray_operator(scheduling)
-        tenants = self._tenants([*scheduling, operator])
+        shared = self._stored.shared or existing.shared(environment)
+        given = volumes(name, environment, shared=shared, made=self._stored.made, child=self._child)
+        # Also on a `destroy` this is what a namespace needs: its pods still find their file system, and go.
+        tenants = self._tenants([*scheduling, operator, *([given] if given else [])])
         ready = storage(
             name,
             environment,
             tenants=tenants,
             own=own,
-            shared=self._stored.shared or existing.shared(environment),
+            shared=shared,
+            shared_volumes=given,
             bucket=self._stored.bucket or existing.bucket(environment),
             made=self._stored.made,
             child=self._child,

@@ -9,6 +9,7 @@ from components.storage.classes import StorageClasses
 from components.storage.folders import Folders
 from components.storage.jobs import Checkpoints
 from components.storage.local_volumes import LocalVolumes
+from components.storage.shared import SharedVolumes
 from components.storage.source import Bucket, SharedSource
 from components.storage.tenant import TenantStorage
 from components.tenants.tenant import Tenant
@@ -26,6 +27,28 @@ def has_agents(environment: Environment) -> bool:
     return existing.kind(environment) is not None or isinstance(environment.storage.scratch, Local)
 
 
+def volumes(
+    name: str,
+    environment: Environment,
+    *,
+    shared: SharedSource | None,
+    made: Iterable[pulumi.Resource],
+    child: Child,
+) -> SharedVolumes | None:
+    """Make the volumes of the shared tier, before the namespaces whose claims have them; None where it has none.
+
+    Args:
+        name: What their names begin with.
+        environment: The document.
+        shared: The shared tier, where it is a file system.
+        made: What it comes from.
+        child: Gives the options of a part.
+    """
+    if shared is None:
+        return None
+    return SharedVolumes(f"{name}-shared", environment=environment, sources=shared.namespaces, opts=child(*made))
+
+
 def storage(
     name: str,
     environment: Environment,
@@ -33,6 +56,7 @@ def storage(
     tenants: Mapping[str, Tenant],
     own: Namespace | None,
     shared: SharedSource | None,
+    shared_volumes: SharedVolumes | None,
     bucket: Bucket | None,
     made: Iterable[pulumi.Resource],
     child: Child,
@@ -45,6 +69,7 @@ def storage(
         tenants: The tenants by name.
         own: The namespace of node agents.
         shared: The shared tier, where it is a file system.
+        shared_volumes: Its volumes.
         bucket: The bucket of the archive.
         made: What both come from.
         child: Gives the options of a part.
@@ -84,7 +109,7 @@ def storage(
                 environment=environment,
                 tenant=called,
                 namespaces=tenant.namespaces,
-                volumes=shared.namespaces if shared else {},
+                volumes=shared_volumes.volumes if shared_volumes else {},
                 bucket=bucket,
                 opts=child(tenant, *first, adopt=claims.kept(environment)),
             )

@@ -7,8 +7,8 @@ from pulumi_kubernetes.core.v1 import ConfigMap, Namespace, PersistentVolume
 from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
-from components.storage.source import Bucket, VolumeSource
-from components.storage.volume import claim, volume
+from components.storage.source import Bucket
+from components.storage.volume import claim
 from model.environment import Environment
 from model.storage import claims, remote
 from model.storage.names import CLAIM, CONFIG
@@ -28,7 +28,7 @@ class TenantStorage(Component):
         environment: Environment,
         tenant: str,
         namespaces: Mapping[str, Namespace],
-        volumes: Mapping[str, VolumeSource],
+        volumes: Mapping[str, PersistentVolume],
         bucket: Bucket | None,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
@@ -39,7 +39,7 @@ class TenantStorage(Component):
             environment: The document.
             tenant: The team.
             namespaces: Its namespaces, by name.
-            volumes: What stands behind the claims that have a volume of their own, by namespace.
+            volumes: The volumes of claims that have one made for them, by namespace.
             bucket: The bucket of the archive.
             opts: Options.
         """
@@ -55,19 +55,12 @@ class TenantStorage(Component):
                     where.metadata["name"],
                     size,
                     storage_class,
-                    self._volume(f"{name}-{namespace}-volume", namespace, size, volumes.get(namespace)),
+                    volumes.get(namespace),
                     pulumi.ResourceOptions(parent=self, deleted_with=where, retain_on_delete=kept),
                 )
             if bucket:
                 self._archive(f"{name}-{namespace}", namespace, bucket)
         self.register_outputs({})
-
-    def _volume(self, name: str, namespace: str, size: str, source: VolumeSource | None) -> PersistentVolume | None:
-        if source is None:
-            return None
-        # Volumes have no namespace, so it is in the name.
-        inside = pulumi.ResourceOptions(parent=self)
-        return volume(name, f"{namespace}-{CLAIM}", namespace, CLAIM, size, source, inside)
 
     def _archive(self, name: str, namespace: str, bucket: Bucket) -> None:
         place = pulumi.Output.format("{0}:{1}/{2}", remote.REMOTE, bucket.name, namespace)

@@ -5,6 +5,7 @@ import copy
 import json
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,24 @@ def test_what_runs_in_the_cluster_comes_after_its_nodes_and_goes_before(training
     for each in inside:
         if each.name not in definitions and each.name != "platform-agents-namespace":
             assert training.after(each.name, "platform-pool-train-group"), each.name
+
+
+def test_data_goes_after_all_that_reads_it(training: Rehearsal) -> None:
+    """A volume waits for its claim, a claim for its pods, and pods that lost their file system never end."""
+    order = (
+        "platform-ray-tuning-cluster",
+        "platform-storage-research-research-claim",
+        "platform-tenant-research-research",
+        "platform-shared-research",
+        "platform-lustre-files",
+        "platform-lustre-group",
+        "platform-network-vpc",
+    )
+    for later, earlier in pairwise(order):
+        assert training.after(later, earlier), (later, earlier)
+    for rule in ("platform-lustre-nodes-in-988", "platform-lustre-nodes-servers-in-988", "platform-data-key"):
+        assert training.after("platform-shared-research", rule), rule
+    assert training.after("platform-lustre-link-research-results", "platform-archive-encryption")
 
 
 def test_nodes_need_their_way_out(training: Rehearsal) -> None:
