@@ -32,7 +32,7 @@ from .environment import Environment
 from .monitoring import counters, effects, exporter, thresholds
 from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
-from .storage import claims, contract_rules, disks, existing, mounts, stores
+from .storage import caches, claims, contract_rules, disks, existing, mounts, stores
 
 KEY = "gangline:environment"
 """The stack-config key of the document."""
@@ -62,6 +62,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         efs.values,
         archive.values,
         disks.values,
+        caches.values,
         claims.values,
         existing.values,
         stores.values,
@@ -85,6 +86,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         queues.references,
         tenants.references,
         disks.references,
+        caches.references,
         claims.references,
         existing.references,
         ray.references,
@@ -102,6 +104,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         scheduler.limits,
         tenants.limits,
         disks.limits,
+        caches.limits,
         claims.limits,
         ray.limits,
         thresholds.limits,

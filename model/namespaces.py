@@ -10,5 +10,9 @@ GPU_OPERATOR = "gpu-operator"
 """NVIDIA's GPU Operator, and all that it deploys."""
 NETWORK_OPERATOR = "network-operator"
 """NVIDIA's network operator, and all that it deploys."""
+JUICEFS = "juicefs-system"
+"""JuiceFS's driver, and its mounts."""
+FLUID = "fluid-system"
+"""Fluid: the name is fixed in its chart."""
 
-OURS = (AGENTS, VOLCANO, RAY, GPU_OPERATOR, NETWORK_OPERATOR)
+OURS = (AGENTS, VOLCANO, RAY, GPU_OPERATOR, NETWORK_OPERATOR, JUICEFS, FLUID)

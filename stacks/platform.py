@@ -92,6 +92,8 @@ class Platform(Component):
             shared_volumes=given,
             bucket=self._stored.bucket or existing.bucket(environment),
             made=self._stored.made,
+            sources=sources,
+            definitions=self._definitions,
             child=self._child,
         )
         self._ray_clusters([*scheduling, operator], ready)

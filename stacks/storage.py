@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterable, Mapping
 import pulumi
 from pulumi_kubernetes.core.v1 import Namespace
 
+from components.sources import Sources
 from components.storage.classes import StorageClasses
+from components.storage.fluid import Datasets, Fluid
 from components.storage.folders import Folders
 from components.storage.jobs import Checkpoints
+from components.storage.juicefs import JuiceFs
 from components.storage.local_volumes import LocalVolumes
 from components.storage.shared import SharedVolumes
 from components.storage.source import Bucket, SharedSource
@@ -16,10 +19,13 @@ from components.tenants.tenant import Tenant
 from model.environment import Environment
 from model.releases import upstream
 from model.storage import claims, classes, existing
+from model.storage.cache import Fluid as FluidCache
+from model.storage.cache import Juicefs
 from model.storage.scratch import Local
 
 Child = Callable[..., pulumi.ResourceOptions]
 """Gives the options of a part of the platform that needs some others first."""
+Definitions = Callable[[str, str], pulumi.Resource]
 
 
 def has_agents(environment: Environment) -> bool:
@@ -59,6 +65,8 @@ def storage(
     shared_volumes: SharedVolumes | None,
     bucket: Bucket | None,
     made: Iterable[pulumi.Resource],
+    sources: Sources,
+    definitions: Definitions,
     child: Child,
 ) -> dict[str, list[pulumi.Resource]]:
     """Make it.
@@ -72,6 +80,8 @@ def storage(
         shared_volumes: Its volumes.
         bucket: The bucket of the archive.
         made: What both come from.
+        sources: Where charts are.
+        definitions: Makes the definitions of a product, under a name.
         child: Gives the options of a part.
 
     Returns:
@@ -100,6 +110,7 @@ def storage(
             opts=child(own, *first),
         )
         first.append(folders)
+    _cache(name, environment, tenants, sources, definitions, child)
     ready: dict[str, list[pulumi.Resource]] = {}
     for called, tenant in tenants.items():
         ready[called] = [tenant]
@@ -124,3 +135,40 @@ def storage(
             )
             ready[called].append(checkpoints)
     return ready
+
+
+def _cache(
+    name: str,
+    environment: Environment,
+    tenants: Mapping[str, Tenant],
+    sources: Sources,
+    definitions: Definitions,
+    child: Child,
+) -> None:
+    cache, client = environment.storage.cache, upstream(environment, "juicefs")
+    if isinstance(cache, Juicefs):
+        JuiceFs(
+            f"{name}-juicefs",
+            environment=environment,
+            upstream=upstream(environment, "juicefs-csi-driver"),
+            client=client,
+            sources=sources,
+            opts=child(),
+        )
+    if isinstance(cache, FluidCache):
+        fluid = Fluid(
+            f"{name}-fluid",
+            environment=environment,
+            upstream=upstream(environment, "fluid"),
+            sources=sources,
+            opts=child(definitions("fluid", "fluid-definitions")),
+        )
+        for called, tenant in tenants.items():
+            Datasets(
+                f"{name}-datasets-{called}",
+                environment=environment,
+                cache=cache,
+                namespaces=tenant.namespaces,
+                client=client,
+                opts=child(tenant, fluid),
+            )

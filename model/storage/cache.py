@@ -21,16 +21,21 @@ class Juicefs(Declared):
 
 
 class Fluid(Declared):
-    """Datasets of the archive, cached on nodes by Fluid."""
+    """Datasets, cached on nodes by Fluid: folders of a JuiceFS file system, or of the archive with Alluxio."""
 
     kind: Literal["fluid"]
     """fluid."""
     runtime: Literal["juicefs", "alluxio"] = "juicefs"
     """What caches. Alluxio's open edition has not changed since 2024."""
+    secret: str | None = None
+    """For juicefs, name of the Secret, in each tenant's namespaces, that describes the file system: metaurl, access-key
+    and secret-key."""
     datasets: dict[str, str] = Field(json_schema_extra={"minProperties": 1})
-    """Part of the archive by name of the dataset, such as {imagenet: datasets/imagenet/}."""
+    """Folder by name of the dataset, such as {imagenet: datasets/imagenet/}."""
     size: Memory
-    """How much of a dataset each node caches."""
+    """How much each worker of a dataset caches."""
+    workers: int = 1
+    """Nodes that cache a dataset, for each namespace."""
 
 
 Cache = Annotated[Annotated[Juicefs, Tag("(juicefs)")] | Annotated[Fluid, Tag("(fluid)")], KIND]

@@ -9,6 +9,7 @@ from model.derived import derived
 from model.problems import known
 
 from . import claims
+from .cache import Juicefs
 from .scratch import Local
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ SCRATCH = "scratch"
 """The class of the volumes of the nodes' own disks."""
 BLOCK = "gp3"
 """On AWS, the class of volumes of Amazon EBS, by the name that people look for there. It is the cluster's default."""
+DATASETS = "datasets"
+"""The class of volumes of datasets that nodes cache."""
 STATIC = "kubernetes.io/no-provisioner"
 """The provisioner of classes whose volumes are made by somebody else."""
 
@@ -66,6 +69,18 @@ def _classes(env: "Environment") -> Iterator[Class]:
         )
     if claims.prepared(env):
         yield Class(claims.CLASS, STATIC, "Immediate", "Retain")
+    cache = known(env.storage.cache)
+    if isinstance(cache, Juicefs):
+        yield Class(DATASETS, "csi.juicefs.com", "Immediate", "Retain", parameters=_secrets(known(cache.secret)))
     if isinstance(known(env.storage.scratch), Local):
         # What is scratch is gone with its claim: the provisioner empties the disk for the next one.
         yield Class(SCRATCH, STATIC, "WaitForFirstConsumer", "Delete")
+
+
+def _secrets(name: str) -> dict[str, str]:
+    """Each namespace's own Secret: whoever has none there has no datasets (https://juicefs.com/docs/csi/guide/pv/)."""
+    found: dict[str, str] = {}
+    for step in ("provisioner", "node-publish"):
+        found[f"csi.storage.k8s.io/{step}-secret-name"] = name
+        found[f"csi.storage.k8s.io/{step}-secret-namespace"] = "${pvc.namespace}"
+    return found
