@@ -6,19 +6,30 @@ from pathlib import Path
 from typing import Any
 
 from model import aws
+from model.environment import Environment
+from model.storage import claims, existing, remote
 
 from . import environments
 from .output import console
 from .refusals import RefusedError
 from .upping import InTwin, Yes, place_of, require_consent
 
+_HOLDS = {
+    "aws:fsx/lustreFileSystem:LustreFileSystem": "the shared file system, with all files",
+    "aws:efs/fileSystem:FileSystem": "the shared file system, with all files",
+    "aws:s3/bucket:Bucket": "the archive, with all versions of its objects",
+    "aws:kms/key:Key": "without it nobody reads what it encrypts, ever",
+    "aws:eks/cluster:Cluster": "the cluster, with all work in it",
+}
+"""Why something is kept, by type."""
+
 
 def destroy(environment: environments.Name = "twin", twin: InTwin = False, yes: Yes = False) -> None:
     """Take down what `up` made: workloads, queues, operators, in this order.
 
     What holds people's work stays: custom resource definitions with their objects, the scheduler's own queues.
-    The next `up` adopts them again. A cluster that `up` made itself goes with all that is in it, unless the document
-    keeps it: then nothing is taken down.
+    The next `up` adopts them again. A cluster that `up` made itself goes with all that is in it, and so do the file
+    system and the bucket that it made, unless the document keeps them (`data: keep`): then nothing is taken down.
     """
     from . import rendering
 
@@ -33,6 +44,8 @@ def destroy(environment: environments.Name = "twin", twin: InTwin = False, yes: 
         require_consent("destroy", yes)
     refuse_protected(place.engine.read("stack", "export", "--stack", place.stack), environments.file(environment))
     place.run("destroy", *(["--yes", "--skip-preview"] if place.of_twin else ["--yes"] if yes else []))
+    for sentence in left(loaded):
+        console.print(sentence)
     if made_here and not place.of_twin:
         console.print("The cluster is gone, with all that was in it.")
         return
@@ -55,7 +68,7 @@ def refuse_protected(exported: str, file: Path) -> None:
     """
     state: dict[str, Any] = json.loads(exported)
     protected = [
-        f"  {resource['urn'].rpartition('::')[2]}  {resource.get('id', '')}".rstrip()
+        "  ".join(["", resource["urn"].rpartition("::")[2], *filter(None, (resource.get("id"), _why(resource)))])
         for resource in (state.get("deployment") or {}).get("resources") or ()
         if resource.get("protect")
     ]
@@ -66,7 +79,27 @@ def refuse_protected(exported: str, file: Path) -> None:
                 [
                     f"destroy: {what} protected, since {file} says data: keep, or does not say otherwise",
                     *protected,
+                    "  Nothing is taken down: the network and the keys that they need stay with them.",
                     "  fix: data: delete, and an up that lifts the protection; then destroy again",
                 ]
             )
         )
+
+
+def _why(resource: dict[str, Any]) -> str | None:
+    why = _HOLDS.get(resource.get("type", ""))
+    return f"({why})" if why else None
+
+
+def left(loaded: Environment) -> list[str]:
+    """Give what a `destroy` leaves of data that it did not make, as sentences."""
+    storage = loaded.storage
+    shared = storage.shared if existing.kind(loaded) else None
+    stays = [
+        *([f"the files of the shared file system ({shared.kind})"] if shared else []),
+        *(["the objects of the archive"] if storage.archive and remote.existing(loaded) else []),
+    ]
+    said = [f"Data stays: {' and '.join(stays)}. Gone is only what led there."] if stays else []
+    if claims.kept(loaded):
+        said.append("The namespaces of tenants stay, with their claims: their volumes would go with them.")
+    return said

@@ -14,6 +14,7 @@ from model import document
 from model.problems import DocumentError
 from twin.aws import names
 from twin.cluster import Twin
+from twin.rehearsal import rehearse
 
 
 def test_the_twin_may_take_down_what_it_borrowed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -35,23 +36,47 @@ def exported(*resources: dict[str, object]) -> str:
 
 
 def resource(name: str, **more: object) -> dict[str, object]:
-    return {"urn": f"urn:pulumi:lab::gangline::gangline:index:Platform$aws:eks/cluster:Cluster::{name}", **more}
+    kind = "aws:eks/cluster:Cluster"
+    return {"urn": f"urn:pulumi:lab::gangline::gangline:index:Platform${kind}::{name}", "type": kind, **more}
 
 
 def test_what_is_protected_is_listed_before_anything_is_taken_down() -> None:
     state = exported(
         resource("platform-cluster", id="atlas", protect=True),
         resource("platform-network", id="vpc-1"),
-        resource("platform-archive", id="archive-1", protect=True),
+        resource("platform-archive", id="archive-1", protect=True, type="aws:x/y:Z"),
     )
     with pytest.raises(RefusedError) as refused:
         destroying.refuse_protected(state, Path("stacks/Pulumi.lab.yaml"))
     assert str(refused.value) == (
         "destroy: 2 resources are protected, since stacks/Pulumi.lab.yaml says data: keep, or does not say otherwise\n"
-        "  platform-cluster  atlas\n"
+        "  platform-cluster  atlas  (the cluster, with all work in it)\n"
         "  platform-archive  archive-1\n"
+        "  Nothing is taken down: the network and the keys that they need stay with them.\n"
         "  fix: data: delete, and an up that lifts the protection; then destroy again"
     )
+
+
+def test_all_that_holds_data_says_what_it_holds() -> None:
+    """Whatever a stack protects on AWS is told with its reason."""
+    loaded = document.read(Path(local.ROOT / "stacks" / "Pulumi.aws-training.yaml")).load()
+    protected = [each for each in rehearse(loaded, stack="aws-training").resources if each.protect]
+    assert {each.name for each in protected} >= {"platform-archive-bucket", "platform-lustre-files"}
+    state = exported(
+        *({"urn": f"urn::{each.name}", "type": each.type, "id": "x", "protect": True} for each in protected)
+    )
+    with pytest.raises(RefusedError) as refused:
+        destroying.refuse_protected(state, Path("stacks/Pulumi.lab.yaml"))
+    for each in protected:
+        assert f"  {each.name}  x  (" in str(refused.value)
+
+
+def test_what_was_there_before_stays_and_is_told() -> None:
+    onprem = document.read(Path(local.ROOT / "stacks" / "Pulumi.onprem-infiniband.yaml")).load()
+    [sentence] = destroying.left(onprem)
+    assert sentence.startswith("Data stays: the files of the shared file system (")
+    training = document.read(Path(local.ROOT / "stacks" / "Pulumi.aws-training.yaml")).load()
+    assert destroying.left(training) == []
 
 
 def test_nothing_protected_and_nothing_made_is_no_hindrance() -> None:
