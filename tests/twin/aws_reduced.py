@@ -1,7 +1,8 @@
-"""A program of one resource of each kind that the stack makes at AWS, 30 of its 33.
+"""A program of one resource of each kind that a stack without storage makes at AWS, 30 of its 33.
 
-Left out is what lies within another resource and goes with it, and has a sibling here: the rule for outgoing traffic,
-the policy of a queue, the policy of an access entry. It is the `__main__.py` of a project of its own.
+Storage is taken down with a whole stack, in tests/end_to_end/test_aws.py. Left out is what lies within another resource
+and goes with it, and has a sibling here: the rule for outgoing traffic, the policy of a queue, the policy of an access
+entry. It is the `__main__.py` of a project of its own.
 """
 
 import json
