@@ -13,6 +13,8 @@
 # rclone), GANGLINE_CHECKPOINT_ARCHIVE (remote path, or empty), GANGLINE_CHECKPOINT_RETAIN (number),
 # GANGLINE_CHECKPOINT_EVERY (seconds). Only a shell, the tools that busybox has too, and rclone are needed.
 set -u
+stop='' idle=''
+trap 'stop=1; [ -z "$idle" ] || kill "$idle" 2>/dev/null' TERM INT
 umask 0 # jobs run as any user, and what is restored is theirs
 
 WRITE=${GANGLINE_CHECKPOINT_DIR:?} KEEP=${GANGLINE_CHECKPOINT_KEEP:?} ARCHIVE=${GANGLINE_CHECKPOINT_ARCHIVE:-}
@@ -48,11 +50,10 @@ is_folder() { # ROOT: whether it is a folder of this machine, not a remote of rc
 
 # What there is. A part is `CHECKPOINT/PART`: STEP-ATTEMPT/NUMBER-of-NUMBER.
 
-parts() { # ROOT JOB: the complete parts
+parts() { # ROOT JOB [CHECKPOINT]: the complete parts
     if is_folder "$1"; then
-        for mark in "$1/$2"/*/*/complete; do
-            [ -f "$mark" ] && printf '%s\n' "${mark%/complete}"
-        done | sed 's,.*/\([^/]*/[^/]*\)$,\1,' | well_named
+        if [ -n "${3:-}" ]; then set -- "$1/$2/$3"/*/complete; else set -- "$1/$2"/*/*/complete; fi
+        printf '%s\n' "$@" | sed 's,.*/\([^/]*/[^/]*\)/complete$,\1,' | well_named
     else
         rclone lsf -R --files-only --include '/*/*/complete' "$1/$2" >"$work/listed" 2>"$work/said"
         case $? in
@@ -67,13 +68,17 @@ well_named() {
     grep -Ex '[0-9]{12}-[0-9]+/(0|[1-9][0-9]*)-of-[1-9][0-9]*' | awk -F'[/-]' '$3 + 0 < $5 + 0'
 }
 
-complete() { # the checkpoints of which all parts are complete, newest first, from a list of parts
+whole() { # the checkpoints of which all parts are complete, newest first, from a list of parts
     awk -F/ '{ split($2, of, "-of-"); have[$1 "/" of[2]]++ }
         END { for (name in have) { split(name, is, "/"); if (have[name] == is[2]) print is[1] } }' | newest_first
 }
 
-newest_first() {
-    sort -u -t- -k1,1nr -k2,2nr
+newest_first() { # by attempt, then by step: who went back to an older one on purpose goes on from there
+    sort -u -t- -k2,2nr -k1,1nr
+}
+
+oldest_first() { # of checkpoints or parts
+    sort -t- -k2,2n -k1,1n
 }
 
 older() { # ONE OTHER: whether the first checkpoint is older than the second
@@ -93,6 +98,7 @@ content() { # FILE
 }
 
 manifest() { # PART: fetch its manifest to $work/manifest; 3 when it is not the one that was sealed
+    exists "$1/manifest" || return
     { content "$1/complete" >"$work/seal" && content "$1/manifest" >"$work/manifest"; } 2>"$work/said" ||
         trouble "reading $1" || return
     [ "$(sha256sum <"$work/manifest" | cut -c1-64)" = "$(cat "$work/seal")" ] || return "$MISSING"
@@ -129,16 +135,20 @@ refuse() { # PART: it no longer counts as complete; nobody takes anything from a
 }
 
 sealed() { # PART: whether it is complete; 3 when it is not
+    exists "$1/complete"
+}
+
+exists() { # FILE: 3 when it does not
     if is_folder "$1"; then
-        [ -f "$1/complete" ] || return "$MISSING"
-    else
-        rclone lsf "$1/complete" >"$work/listed" 2>"$work/said"
-        case $? in
-        0) [ -s "$work/listed" ] || return "$MISSING" ;; # a store has no folders, so none is missing
-        "$MISSING") return "$MISSING" ;;
-        *) trouble "looking at $1" ;;
-        esac
+        [ -f "$1" ] || return "$MISSING"
+        return
     fi
+    rclone lsf "$1" >"$work/listed" 2>"$work/said"
+    case $? in
+    0) [ -s "$work/listed" ] || return "$MISSING" ;; # a store has no folders, so none is missing
+    "$MISSING") return "$MISSING" ;;
+    *) trouble "looking at $1" ;;
+    esac
 }
 
 carry() { # PART PART: copy, verify, then mark. What is complete is never touched again.
@@ -196,51 +206,51 @@ into_remote() { # FOLDER PART: the store checks each upload by its MD5, as it kn
 
 # One pass.
 
-kept() { # JOB: the parts that are complete where they are kept, or what this node has brought into an object store
-    if is_folder "$KEEP"; then
-        parts "$KEEP" "$1"
-    else
-        for mark in "$WRITE/$1"/*/*/carried; do
-            [ -f "$mark" ] && printf '%s\n' "${mark%/carried}"
-        done | sed 's,.*/\([^/]*/[^/]*\)$,\1,'
-    fi
-}
-
 flush() { # JOB: from where it is written to where it is kept, oldest first
-    kept=$(kept "$1") || return 1
-    latest=$(printf '%s\n' "$kept" | complete | head -n 1)
+    kept=''
+    if is_folder "$KEEP"; then
+        kept=$(parts "$KEEP" "$1")
+    fi
+    latest=$(printf '%s\n' "$kept" | whole | head -n 1)
     result=0
-    for part in $(parts "$WRITE" "$1" | sort -t- -k1,1n -k2,2n); do
+    for part in $(parts "$WRITE" "$1" | oldest_first); do
         # What is older than the newest that is kept can never be needed: no checkpoint becomes complete by it.
         if has "$kept" "$part" || { [ -n "$latest" ] && older "${part%/*}" "$latest"; }; then
-            continue
+            touch "$WRITE/$1/$part/carried" || result=1
+        elif is_folder "$KEEP" || [ ! -f "$WRITE/$1/$part/carried" ]; then
+            { carry "$WRITE/$1/$part" "$KEEP/$1/$part" && touch "$WRITE/$1/$part/carried"; } || result=1
         fi
-        { carry "$WRITE/$1/$part" "$KEEP/$1/$part" && touch "$WRITE/$1/$part/carried"; } || result=1
     done
     return "$result"
+}
+
+waiting() { # JOB: whether something complete is not carried on; so long as there is nothing, only this node is looked at
+    for mark in "$WRITE/$1"/*/*/complete; do
+        [ -f "$mark" ] && [ ! -f "${mark%/complete}/carried" ] && return
+    done
+    return 1
 }
 
 has() { # LIST LINE
     printf '%s\n' "$1" | grep -qxF -e "$2"
 }
 
-clear_written() { # JOB: take away what is kept, but for the newest; and what an attempt that is over left half-written
-    kept=$(kept "$1") && mine=$(parts "$WRITE" "$1") || return 1
-    latest=$(printf '%s\n' "$kept" | complete | head -n 1)
-    newest=$(printf '%s\n' "$mine" | cut -d/ -f1 | newest_first | head -n 1)
+clear_written() { # JOB: take away what is carried on, but for the newest; and what an attempt that is over left half-written
+    mine=$(parts "$WRITE" "$1" | cut -d/ -f1 | newest_first)
+    newest=$(printf '%s\n' "$mine" | head -n 1)
     attempt=$(folders "$WRITE/$1" | sed 's/.*-//' | sort -n | tail -n 1)
     for checkpoint in $(folders "$WRITE/$1"); do
-        unkept=
-        for part in $(printf '%s\n' "$mine" | grep "^$checkpoint/"); do
-            has "$kept" "$part" || unkept=$part
-        done
-        if ! has "$(printf '%s\n' "$mine" | cut -d/ -f1)" "$checkpoint"; then
+        if ! has "$mine" "$checkpoint"; then
             [ "${checkpoint##*-}" -lt "$attempt" ] && remove "$WRITE/$1/$checkpoint"
-        elif [ "$checkpoint" != "$newest" ] && ! in_use "$WRITE/$1/$checkpoint"; then
-            if [ -z "$unkept" ] || { [ -n "$latest" ] && older "$checkpoint" "$latest"; }; then
-                remove "$WRITE/$1/$checkpoint"
-            fi
+        elif [ "$checkpoint" != "$newest" ] && all_carried "$WRITE/$1/$checkpoint" && ! in_use "$WRITE/$1/$checkpoint"; then
+            remove "$WRITE/$1/$checkpoint"
         fi
+    done
+}
+
+all_carried() { # CHECKPOINT, in a folder
+    for mark in "$1"/*/complete; do
+        [ -f "${mark%/complete}/carried" ] || return 1
     done
 }
 
@@ -262,21 +272,38 @@ folders() { # FOLDER: the checkpoints in it, complete or not
 }
 
 remove() { # CHECKPOINT, in a folder: first it is no longer complete, then it is gone
-    rm -f "$1"/*/complete && rm -rf "$1" || log "failed: $1 is still there"
+    { rm -f "$1"/*/complete && rm -rf "$1"; } || log "failed: $1 is still there"
 }
 
-archive() { # JOB: all that is complete, oldest first. Of several who carry, each takes parts that no other has.
-    result=0
-    for checkpoint in $(parts "$KEEP" "$1" | complete | sort -t- -k1,1n -k2,2n); do
-        for mark in "$KEEP/$1/$checkpoint"/*/complete; do
-            part=$checkpoint/$(basename "${mark%/complete}")
-            [ -f "$KEEP/$1/$part/carried" ] && continue
-            claim "$1" "$part" || continue
-            { carry "$KEEP/$1/$part" "$ARCHIVE/$1/$part" && touch "$KEEP/$1/$part/carried"; } || result=1
-            rmdir "$(claimed "$1" "$part")" 2>/dev/null # who took it for over may have been faster
-        done
+settle() { # JOB: archive what is complete, oldest first, and keep no more than must be; what is settled is not looked at
+    result=0 fresh='' settled=$(cat "$work/settled.$1" 2>/dev/null) || fresh=1
+    for checkpoint in $(folders "$KEEP/$1" | oldest_first); do
+        has "$settled" "$checkpoint" && continue
+        has "$(parts "$KEEP" "$1" "$checkpoint" | whole)" "$checkpoint" || continue
+        if [ -n "$ARCHIVE" ]; then
+            archive "$1" "$checkpoint" || result=1
+            all_carried "$KEEP/$1/$checkpoint" || continue
+        fi
+        fresh=1
+        printf '%s\n' "$checkpoint" >>"$work/settled.$1"
     done
+    if [ -n "$fresh" ]; then
+        touch "$work/settled.$1"
+        retain "$1" || result=1
+    fi
     return "$result"
+}
+
+archive() { # JOB CHECKPOINT: of several who carry, each takes parts that no other has
+    failed_parts=0
+    for mark in "$KEEP/$1/$2"/*/complete; do
+        part=$2/$(basename "${mark%/complete}")
+        [ -f "$KEEP/$1/$part/carried" ] && continue
+        claim "$1" "$part" || continue
+        { carry "$KEEP/$1/$part" "$ARCHIVE/$1/$part" && touch "$KEEP/$1/$part/carried"; } || failed_parts=1
+        rmdir "$(claimed "$1" "$part")" 2>/dev/null # who took it for over may have been faster
+    done
+    return "$failed_parts"
 }
 
 claimed() { # JOB PART
@@ -291,11 +318,11 @@ claim() { # JOB PART: a claim is over when nobody ended it for two rounds: then 
 }
 
 retain() { # JOB: take away the oldest complete ones, and what can no longer become complete
-    kept=$(parts "$KEEP" "$1" | complete)
+    kept=$(parts "$KEEP" "$1" | whole)
     latest=$(printf '%s\n' "$kept" | head -n 1)
     [ -n "$latest" ] || return 0
     for checkpoint in $(printf '%s\n' "$kept" | tail -n "+$((RETAIN + 1))"); do
-        if [ -z "$ARCHIVE" ] || archived "$KEEP/$1/$checkpoint"; then
+        if [ -z "$ARCHIVE" ] || all_carried "$KEEP/$1/$checkpoint"; then
             log "more than $RETAIN are kept: $KEEP/$1/$checkpoint goes"
             remove "$KEEP/$1/$checkpoint"
         fi
@@ -308,31 +335,23 @@ retain() { # JOB: take away the oldest complete ones, and what can no longer bec
     done
 }
 
-archived() { # CHECKPOINT
-    for mark in "$1"/*/complete; do
-        [ -f "${mark%/complete}/carried" ] || return 1
-    done
-}
-
 flush_all() {
     failed=0
     [ "$WRITE" != "$KEEP" ] || return 0
     for job in $(jobs_of "$WRITE"); do
-        clear_written "$job" || failed=1
+        clear_written "$job"
+        waiting "$job" || continue
         flush "$job" || failed=1
-        clear_written "$job" || failed=1
+        clear_written "$job"
     done
     return "$failed"
 }
 
-archive_all() {
+settle_all() {
     failed=0
     is_folder "$KEEP" || return 0
     for job in $(jobs_of "$KEEP"); do
-        if [ -n "$ARCHIVE" ]; then
-            archive "$job" || failed=1
-        fi
-        retain "$job" || failed=1
+        settle "$job" || failed=1
     done
     return "$failed"
 }
@@ -344,30 +363,38 @@ run() {
     done
     # Beside it, since a checkpoint that is written meanwhile must not wait for the archive.
     (
-        work=$work/archive
-        mkdir "$work" && rounds archive_all
+        trap '' TERM INT
+        settling "$work/ending"
     ) &
     beside=$!
-    rounds flush_all answers "kill -0 $beside"
-    kill "$beside" 2>/dev/null
-    wait "$beside" || return 1
-    log "done"
-}
-
-rounds() { # COMMAND...: again and again, and once more after a SIGTERM
-    stop='' idle=''
-    trap 'stop=1; [ -z "$idle" ] || kill "$idle" 2>/dev/null' TERM INT
     while [ -z "$stop" ]; do
-        for command in "$@"; do
-            $command || [ "$command" = "${command#kill}" ] || return 1
-        done
+        kill -0 "$beside" || return 1
+        flush_all
+        answers
         [ -z "$stop" ] || break
         sleep "$PAUSE" &
         idle=$!
         wait "$idle"
         idle=''
     done
-    "$1"
+    flush_all
+    result=$?
+    : >"$work/ending"
+    wait "$beside" && [ "$result" = 0 ] && log "done"
+}
+
+settling() { # FILE: until it is there, and then once more. Many nodes look at what they share, so each does it seldom.
+    ending=$1 work=$work/settling
+    mkdir "$work"
+    while [ ! -f "$ending" ]; do
+        settle_all
+        left=$((EVERY / 60 < 1 ? 1 : EVERY / 60 > 60 ? 60 : EVERY / 60))
+        while [ "$left" -gt 0 ] && [ ! -f "$ending" ]; do
+            sleep "$PAUSE"
+            left=$((left - PAUSE))
+        done
+    done
+    settle_all
 }
 
 # Coming back.
@@ -381,7 +408,7 @@ newest() { # JOB [BEFORE]: what is written here already is kept first, so that t
     if [ -n "$ARCHIVE" ]; then
         cold=$(parts "$ARCHIVE" "$1") || return 1
     fi
-    for checkpoint in $({ printf '%s\n' "$kept" | complete; printf '%s\n' "$cold" | complete; } | newest_first); do
+    for checkpoint in $({ printf '%s\n' "$kept" | whole; printf '%s\n' "$cold" | whole; } | newest_first); do
         if [ -z "${2:-}" ] || older "$checkpoint" "$2"; then
             printf '%s\n' "$checkpoint"
             return
@@ -428,7 +455,7 @@ missing() { # WHAT
 answers() { # what jobs ask, in files: QUESTION.ask holds the words of a command, QUESTION.answer its status and output
     for question in "$WRITE"/.ask/*.ask; do
         mine=${question%.ask}.taken.$$
-        [ -f "$question" ] && mv "$question" "$mine" 2>/dev/null || continue
+        { [ -f "$question" ] && mv "$question" "$mine" 2>/dev/null; } || continue
         read -r verb first second third <"$mine" || true
         case $verb in
         newest | restore)
@@ -444,7 +471,7 @@ answers() { # what jobs ask, in files: QUESTION.ask holds the words of a command
 
 case ${1:-} in
 run) run ;;
-once) flush_all && archive_all ;;
+once) flush_all && settle_all ;;
 newest) newest "${2:?JOB}" "${3:-}" ;;
 restore) restore "${2:?JOB}" "${3:?CHECKPOINT}" ${4:+"$4"} ;;
 *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;

@@ -20,7 +20,7 @@ from twin import ports
 from twin.aws.cloud import Cloud
 from twin.drill.events import EVENTS, Happened, Scene
 from twin.drill.ground import JOB, RANKS, Ground
-from twin.drill.inventory import Bucket, Folder, Inventory, order
+from twin.drill.inventory import Bucket, Folder, Inventory, step_of
 from twin.drill.rank import Settings
 from twin.drill.training import State, uninterrupted
 from twin.errors import TwinError, tail
@@ -189,7 +189,7 @@ def _happen(scene: Scene, it: Outcome, event: Callable[[Scene], Happened], told:
         if reached - back > promised:
             it.broken.append(f"{happened.words}: {reached - back} steps are lost, and {promised} were promised")
     if happened.back_to is not None:
-        wanted = order(happened.back_to)[0] if happened.back_to else 0
+        wanted = step_of(happened.back_to) if happened.back_to else 0
         if back != wanted:
             it.broken.append(f"{happened.words}: went on from step {back}, and {happened.back_to or 'nothing'} was due")
     it.events.append(words)

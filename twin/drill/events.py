@@ -10,7 +10,8 @@ from pathlib import Path
 
 from twin.drill import killing
 from twin.drill.ground import JOB, Ground
-from twin.drill.inventory import Bucket, Inventory, complete, order
+from twin.drill.inventory import Bucket, Inventory, complete
+from twin.drill.saving import order
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ def lose_all(it: Scene) -> Happened:
     shutil.rmtree(it.ground.keep)
     it.ground.keep.mkdir()
     it.inventory.seen.clear()
-    return Happened("all nodes and the shared tier lost", back_to=next(iter(_sound(it, complete(it.archive))), ""))
+    return Happened("all nodes and the shared tier lost", back_to=it.inventory.newest_sound())
 
 
 def damage(it: Scene) -> Happened:
@@ -89,7 +90,7 @@ def damage(it: Scene) -> Happened:
     _lose_nodes(it)
     kept, cold = complete(it.inventory.keep), complete(it.archive)
     if not kept:
-        return Happened("all nodes lost, and nothing is kept yet", back_to=next(iter(_sound(it, cold)), ""))
+        return Happened("all nodes lost, and nothing is kept yet", back_to=it.inventory.newest_sound())
     name = kept[0]
     both = name in cold and it.random.random() < 0.5
     part = f"{name}/{it.random.randrange(it.ground.job.ranks)}-of-{it.ground.job.ranks}"
@@ -103,9 +104,7 @@ def damage(it: Scene) -> Happened:
         it.archive.write(path, spoilt or b"")
     it.inventory.damaged.add(name)
     words = f"all nodes lost, and {path} {how}{' in both tiers' if both else ''}"
-    if name in cold and not both:
-        return Happened(words, back_to=name)
-    return Happened(words, back_to=next(iter(_sound(it, [*kept, *cold])), ""))
+    return Happened(words, back_to=it.inventory.newest_sound())
 
 
 def notice(it: Scene) -> Happened:
@@ -148,11 +147,6 @@ def _put(path: Path, content: bytes | None) -> None:
         path.unlink()
     else:
         path.write_bytes(content)
-
-
-def _sound(it: Scene, names: "set[str] | list[str]") -> list[str]:
-    """Give the names that the drill has not damaged, newest first."""
-    return sorted(set(names) - it.inventory.damaged, key=order, reverse=True)
 
 
 def _lose_nodes(it: Scene) -> None:

@@ -191,9 +191,9 @@ class Ground:
                 if node.uploader is not None:
                     node.uploader.terminate()
             codes = [node.uploader.wait(timeout=120) for node in ended if node.uploader is not None]
-            if -signal.SIGKILL not in codes:
+            if not {-signal.SIGKILL, -signal.SIGTERM} & set(codes):
                 return codes
-            self.tend()
+            self.tend()  # killed meanwhile, or told before it could listen
 
     def end(self) -> None:
         """Leave no process behind."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from twin.drill.saving import order
 from twin.drill.training import State
 
 Wanted = Mapping[int, list[State]]
@@ -96,24 +97,26 @@ def _whole(parts: Iterable[str]) -> bool:
     return set(parts) == {f"{number}-of-{count}" for number in range(count)}
 
 
-def order(name: str) -> tuple[int, int]:
-    """Give what checkpoints are ordered by: the step, then the attempt."""
-    step, attempt = name.split("-")
-    return int(step), int(attempt)
+def step_of(name: str) -> int:
+    """Give the step after which it was written."""
+    return int(name.split("-")[0])
 
 
 def faults(tier: Tier, name: str, wanted: Wanted) -> list[str]:
     """Say what is wrong with a complete checkpoint: each file must be what an uninterrupted run would have written."""
+    return [fault for rank in range(len(wanted[step_of(name)])) for fault in _of_part(tier, name, rank, wanted)]
+
+
+def _of_part(tier: Tier, name: str, rank: int, wanted: Wanted) -> list[str]:
     found: list[str] = []
-    states = wanted[order(name)[0]]
-    for rank, state in enumerate(states):
-        part = f"{name}/{rank}-of-{len(states)}"
-        for path, content in state.files().items():
-            if (is_there := tier.read(f"{part}/{path}")) != content:
-                found.append(f"{part}/{path} {'is missing' if is_there is None else 'has other content'}")
-        manifest, seal = tier.read(f"{part}/manifest") or b"", tier.read(f"{part}/complete") or b""
-        if hashlib.sha256(manifest).hexdigest().encode() != seal:
-            found.append(f"{part}/manifest is not the one that was sealed")
+    states = wanted[step_of(name)]
+    part = f"{name}/{rank}-of-{len(states)}"
+    for path, content in states[rank].files().items():
+        if (is_there := tier.read(f"{part}/{path}")) != content:
+            found.append(f"{part}/{path} {'is missing' if is_there is None else 'has other content'}")
+    manifest, seal = tier.read(f"{part}/manifest") or b"", tier.read(f"{part}/complete") or b""
+    if hashlib.sha256(manifest).hexdigest().encode() != seal:
+        found.append(f"{part}/manifest is not the one that was sealed")
     return found
 
 
@@ -144,6 +147,18 @@ class Inventory:
     def glance(self) -> None:
         """Note what is complete now."""
         self.seen |= set(complete(self.keep))
+
+    def newest_sound(self) -> str:
+        """Give the newest that is complete on a tier, and of which each part is sound on one; empty for none.
+
+        It is the one to go on from when disks of nodes are lost.
+        """
+        tiers = (self.keep, self.archive)
+        for name in sorted({name for tier in tiers for name in complete(tier)}, key=order, reverse=True):
+            ranks = range(len(self.wanted[step_of(name)]))
+            if all(any(not _of_part(tier, name, rank, self.wanted) for tier in tiers) for rank in ranks):
+                return name
+        return ""
 
     def take(self) -> None:
         """Look at all that is complete, and for all that was."""

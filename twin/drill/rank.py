@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from twin.drill.saving import DONE, NONE, ask, name_of, seal
+from twin.drill.saving import DONE, NONE, ask, name_of, order, seal
 from twin.drill.training import FILES, State
 
 _PAUSE = 0.02
@@ -118,7 +118,8 @@ def come_back(it: Settings, group: Group, where: Path) -> tuple[int, State]:
         # Whoever answers has carried on first what it had. So the last answer knows of all, and it is the greatest.
         status, said = ask(where, "newest", it.job, *([before] if before else []))
         answers = group.gather(json.dumps([status, said]).encode())
-        found = max((name for status, name in map(json.loads, answers) if status == DONE), default="")
+        named = [name for status, name in map(json.loads, answers) if status == DONE]
+        found = max(named, key=order, default="")
         if not found:
             if any(status not in (DONE, NONE) for status, _ in map(json.loads, answers)):
                 continue

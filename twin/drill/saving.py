@@ -19,6 +19,12 @@ def name_of(step: int, attempt: int) -> str:
     return f"{step:012}-{attempt}"
 
 
+def order(name: str) -> tuple[int, int]:
+    """Give what checkpoints are ordered by: the attempt, then the step. So an attempt may go back on purpose."""
+    step, attempt = name.split("-")
+    return int(attempt), int(step)
+
+
 def seal(folder: Path, files: Mapping[str, bytes], chunk: int = 1 << 20, between: Callable[[], object] = int) -> None:
     """Write a part and mark it as complete, last of all.
 
