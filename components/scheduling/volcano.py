@@ -17,6 +17,7 @@ from model import volcano
 from model.environment import Environment
 from model.namespaces import VOLCANO
 from model.releases import Upstream
+from model.storage import drivers
 
 RELEASE = "volcano"
 
@@ -91,6 +92,9 @@ def _values(environment: Environment, upstream: Upstream) -> dict[str, object]:
         "controller_config_override": volcano.controller_configuration(environment),
         "enabled_admissions": ",".join(_admissions(environment)),
     }
+    if mounted := drivers.unattached(environment):
+        # Volcano counts the volumes of each driver as a resource, and nodes have none of it where nothing is attached.
+        custom["ignored_provisioners"] = ",".join(mounted)
     if affinity is not None:
         custom["default_affinity"] = affinity
     if tolerations:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal
 from model import aws, images, names, tenants
 from model.problems import ABSENT, NOTHING, Path, Problem, answered, known
 
+from . import drivers
 from .shared import Beegfs, Lustre
 
 if TYPE_CHECKING:
     from model.environment import Environment
 
-DRIVERS = {"lustre": "lustre-csi.hpe.com", "beegfs": "beegfs.csi.netapp.com"}
-"""The CSI drivers that mount them, which whoever runs the cluster installs: neither has a chart in a repository of
-charts (https://github.com/HewlettPackard/lustre-csi-driver, https://github.com/ThinkParQ/beegfs-csi-driver)."""
+DRIVERS = {"lustre": drivers.LUSTRE, "beegfs": drivers.BEEGFS}
+"""The CSI drivers that mount them."""
 
 _AT: Path = ("storage", "shared")
 _NID = r"[A-Za-z0-9][A-Za-z0-9.-]*(?:@[a-z0-9]*[a-z][0-9]{0,4})?"

@@ -6,13 +6,15 @@ import pytest
 
 from components.storage.jobs import script
 from model import document
+from tests.model.documents import changed, put
 from tests.stacks.conftest import ROOT
 from twin.rehearsal import Rehearsal, rehearse
 
 
 @pytest.fixture(scope="module")
 def training() -> Rehearsal:
-    env = document.read(ROOT / "stacks" / "Pulumi.aws-training.yaml").load()
+    written = document.read(ROOT / "stacks" / "Pulumi.aws-training.yaml").value
+    env = document.load(changed(written, put("ray.clusters.tuning.checkpoints", True)))
     return rehearse(env, stack="aws-training")
 
 
@@ -61,3 +63,8 @@ def test_jobs_are_told_how_to_load_data(training: Rehearsal) -> None:
     assert told["GANGLINE_DATALOADER_WORKERS"] == "11"
     assert told["GANGLINE_DATALOADER_PREFETCH"] == "4"
     assert told["GANGLINE_CHECKPOINT_DIR"] == "/scratch/checkpoints"
+
+
+def test_volumes_that_are_mounted_without_being_attached_are_not_counted_as_a_resource(training: Rehearsal) -> None:
+    values = training.named("platform-volcano-release").inputs["values"]
+    assert values["custom"]["ignored_provisioners"] == "fsx.csi.aws.com,lustre-csi.hpe.com"

@@ -12,8 +12,7 @@ from components.component import Component
 from components.storage.source import SharedSource, VolumeSource
 from model.aws import permanent, storage_permissions, tags
 from model.environment import Environment
-
-DRIVER = "efs.csi.aws.com"
+from model.storage import drivers
 
 
 @pulumi.type_token("gangline:index:Efs")
@@ -120,4 +119,4 @@ class Efs(Component):
             tags=called,
             opts=pulumi.ResourceOptions(parent=self),
         )
-        return VolumeSource(DRIVER, pulumi.Output.concat("efs:", reached, "::", point.id))
+        return VolumeSource(drivers.EFS, pulumi.Output.concat("efs:", reached, "::", point.id))

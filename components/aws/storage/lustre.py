@@ -13,11 +13,11 @@ from components.storage.source import SharedSource, VolumeSource
 from model.aws import lustre, permanent, tags
 from model.aws.lustre_types import api, persistent
 from model.environment import Environment
+from model.storage import drivers
 from model.storage.shared import Link, Lustre
 
 PORTS = ((988, 988), (1018, 1023))
 """https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html"""
-DRIVER = "fsx.csi.aws.com"
 VERSION = "2.15"
 """Of Lustre: what all deployment types have, and what metadata and EFA need."""
 BACKUP_DAYS = 7
@@ -155,7 +155,7 @@ class LustreFileSystem(Component):
         """
         below = f"/{folder}" if folder else ""
         return VolumeSource(
-            DRIVER,
+            drivers.FSX,
             pulumi.Output.concat(made.id, below),
             {"dnsname": made.dns_name, "mountname": pulumi.Output.concat(made.mount_name, below)},
             ("flock",),
