@@ -11,8 +11,8 @@ MOMENTS = ("before", "during", "after")
 _SCRIPT = """\
 #!/bin/sh
 # Counts the calls; at the one that is written in `kill`, it kills its whole process group.
-count=$(($(cat {folder}/count 2>/dev/null || echo 0) + 1))
-echo "$count" >{folder}/count
+printf . >>{folder}/count # appended, as two may be called at once
+count=$(wc -c <{folder}/count)
 [ -f {folder}/kill ] && read -r at moment <{folder}/kill && [ "$count" -ge "$at" ] || exec {program} "$@"
 /bin/rm -f {folder}/kill
 case $moment in
@@ -50,7 +50,7 @@ def arm(folder: Path, calls: int, moment: str) -> None:
         moment: Before it, in the middle of it, or after it.
     """
     counted = folder.parent / "count"
-    now = int(counted.read_text() or 0) if counted.exists() else 0
+    now = counted.stat().st_size if counted.exists() else 0
     fresh = folder.parent / "kill.new"
     fresh.write_text(f"{now + calls} {moment}\n")
     fresh.rename(folder.parent / "kill")
