@@ -6,7 +6,7 @@ from model import aws, devices, fabric
 from model.durations import told
 from model.environment import Environment
 from model.pools import Pool
-from model.queues import Quota
+from model.quotas import Quota
 from model.storage.contract import Event, events, times
 
 

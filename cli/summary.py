@@ -15,7 +15,7 @@ from lightkube.models.core_v1 import Node as NodeModel
 from lightkube.resources.core_v1 import Node, Pod
 from rich.table import Table
 
-from model import nodes, queues, topology
+from model import nodes, queues, quotas, topology
 from model.environment import Environment
 from model.quantities import Quantity
 from twin.paths import CONTEXT
@@ -97,7 +97,7 @@ def _queues(environment: Environment, client: Client) -> Table:
     live = {queue.metadata.name: queue for queue in client.list(Queue) if queue.metadata}
     for node in queues.flatten(environment):
         status = (live[node.path].get("status") or {}) if node.path in live else {}
-        deserved, used = queues.resolved(node.queue.deserved), status.get("allocated") or {}
+        deserved, used = quotas.resolved(node.queue.deserved), status.get("allocated") or {}
         amounts = [_of(resource, used.get(resource, "0"), deserved.get(resource)) for resource in resources]
         grid.add_row(node.path, status.get("state", "missing"), *amounts)
     return grid

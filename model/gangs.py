@@ -7,7 +7,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from . import nodes, queues, tenants, topology, workload
+from . import nodes, queues, quotas, tenants, topology, workload
 from .counts import Size, fewest
 from .derived import derived
 from .problems import Unanswerable, known, lost
@@ -215,8 +215,8 @@ def _quota_bounds(env: "Environment", cluster: "RayCluster", gang: Gang) -> Iter
             yield replace(bound, quota=(owner, resource))
 
 
-def _amount_bounds(place: str, lead: Amounts, worker: Amounts, limits: queues.Quota) -> Iterator[tuple[str, Bound]]:
-    for resource, limit in queues.resolved(limits).items():
+def _amount_bounds(place: str, lead: Amounts, worker: Amounts, limits: quotas.Quota) -> Iterator[tuple[str, Bound]]:
+    for resource, limit in quotas.resolved(limits).items():
         if not lost(limit) and (resource in lead or resource in worker):
             amounts = (lead.get(resource, Decimal(0)), worker.get(resource, Decimal(0)))
             yield resource, _amount_bound(place, resource, amounts, limit.value)

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from . import names, nodes
+from . import names, nodes, quotas
 from .base import Declared
 from .derived import derived
-from .problems import ABSENT, NOTHING, Path, Problem, Unanswerable, answered, lost, nearest
-from .quantities import BYTES, MEBIBYTE, Quantity, beside, readable, written
+from .problems import ABSENT, NOTHING, Problem, Unanswerable, answered, lost
+from .quantities import Quantity, beside, readable, written
+from .quotas import Quota, resource_name
 
 if TYPE_CHECKING:
     from .environment import Environment
-
-Quota = dict[str, Quantity]
-"""Amounts by resource: cpu, memory, gpu (short for nvidia.com/gpu) or a resource that some pool advertises."""
 
 ROOT = "root"
 DEFAULT = "default"
@@ -28,9 +26,6 @@ DEPTH = 5
 """Most levels of queues (Volcano's webhook flag --max-queue-depth, which its chart does not set)."""
 PRIORITY = 2**31 - 1
 """Highest priority of a queue (its field is an int32)."""
-_BASIC = ("cpu", "memory", "ephemeral-storage", "pods")
-_HUGE_PAGES = "hugepages-"
-"""How the resources of huge pages begin, the one kind beside the basic ones whose name has no slash."""
 
 
 class Queue(Declared):
@@ -67,16 +62,6 @@ class QueueNode:
     queue: Queue
     leaf: bool
     keys: tuple[str, ...]
-
-
-def resource_name(name: str) -> str:
-    """The Kubernetes name of a resource in a quota: `gpu` is short for `nvidia.com/gpu`."""
-    return nodes.GPU if name == "gpu" else name
-
-
-def resolved(quota: Quota) -> dict[str, Quantity]:
-    """A quota by the Kubernetes names of its resources."""
-    return {resource_name(name): amount for name, amount in quota.items()}
 
 
 @derived
@@ -208,57 +193,12 @@ _QUOTAS = ("guarantee", "deserved", "capability")
 
 def _amounts(node: QueueNode, _: "Environment") -> Iterator[Problem]:
     for kind in _QUOTAS:
-        yield from answered(quota_values, (*node.keys, kind), getattr(node.queue, kind))
+        yield from answered(quotas.values, (*node.keys, kind), getattr(node.queue, kind))
 
 
 def _resources(node: QueueNode, env: "Environment") -> Iterator[Problem]:
     for kind in _QUOTAS:
-        yield from answered(quota_references, (*node.keys, kind), getattr(node.queue, kind), env)
-
-
-def quota_values(at: Path, quota: Quota) -> Iterator[Problem]:
-    """What is wrong with the amounts of a quota."""
-    for name in quota:
-        yield from answered(_amount_of, (*at, name), name, quota)
-
-
-def _amount_of(at: Path, name: str, quota: Quota) -> Iterator[Problem]:
-    if name == "gpu" and nodes.GPU in quota:
-        yield Problem(at, name, f"is short for {nodes.GPU}, which is there too", "one of both")
-        return
-    amount = quota[name]
-    if ("/" in resource_name(name) or name == "pods") and amount.value % 1:
-        yield Problem(at, amount.text, f"{name} is counted in whole numbers", "a whole number")
-    if name == "cpu" and amount.value * 1000 % 1:
-        yield Problem(at, amount.text, "is finer than 1m, a thousandth of a core", "whole millicores")
-    if name in BYTES and 0 < amount.value < MEBIBYTE:
-        meant = f"{amount.text[:-1]}Mi" if amount.text.endswith("m") else None
-        yield Problem(at, amount.text, f"is less than 1Mi of {name}", "1Mi or more", meant)
-
-
-def quota_references(at: Path, quota: Quota, env: "Environment", others: tuple[str, ...] = ()) -> Iterator[Problem]:
-    """Resources of a quota that nothing offers; upstream any key is legal, and limits nothing.
-
-    Args:
-        at: Where the quota stands.
-        quota: The quota.
-        env: The environment around it.
-        others: What else it may speak of.
-    """
-    offered = nodes.sure_devices(env)
-    known = [*_BASIC, *others, *(["gpu"] if nodes.GPU in offered else []), *sorted(offered)]
-    for name in quota:
-        if name not in known:
-            yield from answered(_unknown_resource, (*at, name), name, known, env)
-
-
-def _unknown_resource(at: Path, name: str, known: list[str], env: "Environment") -> Iterator[Problem]:
-    if "/" not in resource_name(name) and not name.startswith(_HUGE_PAGES):
-        yield Problem(at, name, "is no resource", ", ".join(known), nearest(name, known))
-    elif resource_name(name) not in nodes.devices(env):
-        whole = f"whole GPUs ({nodes.GPU})" if name == "gpu" else "this resource"
-        meant = nearest(resource_name(name), [found for found in known if found not in (*_BASIC, "gpu")])
-        yield Problem(at, name, f"no pool offers {whole}", ", ".join(known), meant)
+        yield from answered(quotas.references, (*node.keys, kind), getattr(node.queue, kind), env)
 
 
 def _key(quota: Quota, resource: str) -> str:
@@ -390,7 +330,7 @@ def _told(resource: str, total: Decimal, most: Decimal) -> tuple[str, str]:
 def _unlimited(node: QueueNode, env: "Environment") -> Iterator[Problem]:
     if not node.leaf:
         return
-    if any(_misnamed(found.queue.capability, env) for found in branch(env, node.path)):
+    if any(quotas.misnamed(found.queue.capability, env) for found in branch(env, node.path)):
         return
     for resource in sorted(nodes.advertised(env)):
         if all(_value(found.queue.capability, resource) is None for found in branch(env, node.path)):
@@ -399,9 +339,3 @@ def _unlimited(node: QueueNode, env: "Environment") -> Iterator[Problem]:
             # Named, it is a decision: a limit of all there is says that taking all is meant.
             fix = f"{key}: {most}, or less"
             yield Problem((*node.keys, "capability", key), ABSENT, message, fix=fix, severity="warning")
-
-
-def _misnamed(quota: Quota, env: "Environment") -> bool:
-    """Whether it limits something that is not there, which is told: what was meant may be anything that is."""
-    unread = [resource_name(name) for name in quota if lost(quota[name])]
-    return any(name not in (*_BASIC, *nodes.devices(env)) for name in unread)

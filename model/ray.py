@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pydantic import Field
 
-from . import gangs, gpu_requests, names, nodes, queues, tenants, topology
+from . import gangs, gpu_requests, names, nodes, queues, quotas, tenants, topology
 from .base import Declared
 from .counts import Count, Size, count_problems, most
 from .derived import derived
@@ -349,7 +349,7 @@ def _small_quotas(env: "Environment") -> Mapping[tuple[str, str], Mapping[str, s
 def _quotas(env: "Environment") -> Iterator[Problem]:
     for (tenant, resource), needs in _small_quotas(env).items():
         quota = env.tenants[tenant].quota
-        key = next(name for name in quota if queues.resource_name(name) == resource)
+        key = next(name for name in quota if quotas.resource_name(name) == resource)
         told = ", ".join(f"{name} needs {needed}" for name, needed in needs.items())
         message = f"none of the Ray clusters in its namespaces fits: {told}"
         yield Problem(("tenants", tenant, "quota", key), quota[key].text, message, "as much as the smallest needs")

@@ -12,7 +12,8 @@ from typing import Any, NotRequired
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
-from .problems import ABSENT, Path, Problem, nearest
+from .problems import Path, Problem, nearest
+from .wording import explained
 
 Kinds = Mapping[str, type | tuple[type, ...]]
 """Types of arguments by name; a name that ends with `*` stands for all that begin so."""
@@ -195,13 +196,6 @@ class _File(TypedDict):
 
 
 _FILE = TypeAdapter(_File)
-_FORMS = {
-    "invalid_key": "a key must be text",
-    "missing": "it must be given",
-    "string_type": "must be text",
-    "list_type": "must be a list",
-    "dict_type": "must be a mapping",
-}
 
 _GANG_ACTIONS = ("gangpreempt", "gangreclaim")
 _POD_ACTIONS = ("preempt", "reclaim")
@@ -220,10 +214,7 @@ def problems(configuration: Mapping[str, Any], *, deserving: bool = False) -> It
     try:
         _FILE.validate_python(configuration)
     except ValidationError as error:
-        for detail in error.errors(include_url=False):
-            missing = detail["type"] == "missing"
-            path = tuple(step for step in detail["loc"] if step != "[key]")
-            yield Problem(path, ABSENT if missing else detail["input"], _FORMS[detail["type"]])
+        yield from (explained(detail, detail["loc"], None) for detail in error.errors(include_url=False))
         return
     yield from _unknown((), configuration, ("actions", "tiers", "configurations", "metrics"))
     actions = [name.strip() for name in configuration["actions"].split(",")]

@@ -6,7 +6,7 @@ be judged.
 """
 
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -17,8 +17,9 @@ from pydantic_core import ErrorDetails
 from . import durations
 from .base import Declared
 from .durations import Duration
-from .problems import ABSENT, LOST, Path, Problem, lost, nearest
+from .problems import LOST, Path, Problem, lost, nearest
 from .quantities import EXAMPLES
+from .wording import BY_KIND, explained, unkind
 
 Written = Callable[[Path], str | None]
 """The scalar at a path as it was typed, if known."""
@@ -140,17 +141,17 @@ class Reading:
 
     def _wrong_value(self, path: Path, detail: ErrorDetails) -> None:
         if detail["type"] == "union_tag_invalid":
-            self.problems.append(_unkind(path, detail))
+            self.problems.append(unkind(path, detail))
             self._value = _without(self._value, path)
             return
         if detail["type"] != "missing" or path[:-1] not in self._strange:
             typed = self._written(self.as_written(Problem(path, None, "")).path)
-            problem = _explained(detail, path, typed)
-            if detail["type"] in _BY_KIND and detail["loc"][-1:] != ("[key]",):
+            problem = explained(detail, path, typed)
+            if detail["type"] in BY_KIND and detail["loc"][-1:] != ("[key]",):
                 problem = replace(problem, allowed=_wanted(_annotation_at(self._shape, self._value, path)))
             if detail["type"] == "string_type" and detail["input"] is None and self._may_be_empty(path):
                 problem = replace(problem, fix='write ""')
-            if detail["type"] in _BY_KIND and detail["input"] is None and self._may_be_absent(path):
+            if detail["type"] in BY_KIND and detail["input"] is None and self._may_be_absent(path):
                 problem = replace(problem, fix=f"leave out {path[-1]}, which has a default, or write what is allowed")
             self.problems.append(problem)
         self._value = _without(self._value, path)
@@ -171,81 +172,6 @@ class Reading:
         if isinstance(holder, type) and issubclass(holder, Declared):
             return any(field.alias == path[-1] and field.default == "" for field in holder.model_fields.values())
         return get_origin(holder) is dict
-
-
-def _explained(detail: ErrorDetails, path: Path, typed: str | None) -> Problem:
-    kind, value = detail["type"], detail["input"]
-    context: dict[str, Any] = dict(detail.get("ctx", {}))
-    if kind == "missing":
-        return Problem(path, ABSENT, "it must be given")
-    if kind == "invalid_key":
-        return Problem(path, path[-1], "a key must be text", "text", f'write "{path[-1]}"')
-    if kind == "string_type":
-        if value is None or isinstance(value, (dict, list)):
-            return Problem(path, value, "must be text", "text")
-        text = typed if typed is not None else str(value).lower() if isinstance(value, bool) else str(value)
-        message = f"must be text, and YAML reads this as {_called(value)}"
-        return Problem(path, value, message, "text", f'write "{text}"')
-    if kind == "literal_error":
-        allowed = context["expected"].replace("'", "").replace(" or ", ", ")
-        if value is None:
-            return Problem(path, value, "nothing is written here", allowed)
-        meant = nearest(str(value), allowed.split(", "))
-        return Problem(path, value, "is not one of the allowed values", allowed, meant)
-    if "allowed" in context or "fix" in context or kind == "rule":
-        return Problem(path, value, context["reason"], context.get("allowed"), context.get("fix"))
-    message = _EXPECTED.get(kind, "is not what belongs here")
-    if kind in ("int_type", "int_from_float", "int_parsing") and isinstance(value, str) and value.strip().isdecimal():
-        return Problem(path, value, "must be a whole number, without quotes", "a whole number", value.strip())
-    fix = _TRUTH.get(str(value).lower()) if kind == "bool_type" else None
-    return Problem(path, value, f"{message}, not {_called(value)}", fix=fix)
-
-
-def _unkind(path: Path, detail: ErrorDetails) -> Problem:
-    """What is wrong with a mapping whose `kind` does not say which one it is."""
-    value, tags = detail["input"], detail.get("ctx", {})["expected_tags"]
-    kinds = [tag.strip("'()") for tag in tags.split(", ")]
-    allowed = ", ".join(kinds)
-    if not isinstance(value, dict):
-        fix = f"{{kind: {meant}, …}}" if (meant := nearest(str(value), kinds)) else None
-        return Problem(path, value, f"must be a mapping, not {_called(value)}", f"{{kind: {allowed}, …}}", fix)
-    if (kind := value.get("kind")) is None:
-        return Problem((*path, "kind"), ABSENT, "it must say what it is", allowed)
-    return Problem((*path, "kind"), kind, "is not one of the allowed values", allowed, nearest(str(kind), kinds))
-
-
-_EXPECTED: Mapping[str, str] = {
-    "model_type": "must be a mapping",
-    "model_attributes_type": "must be a mapping",
-    "dict_type": "must be a mapping",
-    "tuple_type": "must be a list",
-    "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "int_parsing_size": "is too large a number",
-    "bool_type": "must be true or false",
-}
-"""What belongs there, by pydantic's error type."""
-_TRUTH: Mapping[str, str] = {
-    **dict.fromkeys(["true", "yes", "on", "y"], "true"),
-    **dict.fromkeys(["false", "no", "off", "n"], "false"),
-}
-"""What YAML 1.1 took for true and false, or what was quoted."""
-_BY_KIND = (*_EXPECTED, "missing", "literal_error")
-"""Errors for which the field's own type says what is allowed."""
-
-
-def _called(value: object) -> str:
-    names = {
-        bool: "true/false",
-        int: "a number",
-        float: "a number with a fraction",
-        str: "text",
-        dict: "a mapping",
-        list: "a list",
-    }
-    if value is None:
-        return "nothing"
-    return names.get(type(value), f"a {type(value).__name__}")
 
 
 def _copy(value: Any) -> Any:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from . import names, namespaces, queues
+from . import names, namespaces, queues, quotas
 from .base import Declared, Listed
 from .derived import derived
 from .problems import NOTHING, Path, Problem, Subject, Unanswerable, answered, each, lost, nearest, readable
 from .quantities import GIBIBYTE
-from .queues import Quota
+from .quotas import Quota
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -47,7 +47,7 @@ def hard(tenant: Tenant) -> dict[str, str]:
     Only requests are limited: for extended resources such as GPUs Kubernetes knows quotas on `requests.*` alone
     (https://kubernetes.io/docs/concepts/policy/resource-quotas/), and requests equal limits there.
     """
-    amounts = queues.resolved({name: amount for name, amount in tenant.quota.items() if name != STORAGE})
+    amounts = quotas.resolved({name: amount for name, amount in tenant.quota.items() if name != STORAGE})
     return {name if name == "pods" else f"requests.{name}": amount.text for name, amount in amounts.items()}
 
 
@@ -144,14 +144,14 @@ def _some_queue(it: Subject[Tenant]) -> Iterator[Problem]:
 
 
 def _amounts(it: Subject[Tenant]) -> Iterator[Problem]:
-    yield from queues.quota_values((*it.at, "quota"), it.value.quota)
+    yield from quotas.values((*it.at, "quota"), it.value.quota)
     size = it.value.quota.get(STORAGE)
     if size is not None and not lost(size) and size.value < GIBIBYTE:
         yield Problem((*it.at, "quota", STORAGE), size.text, "is less than 1Gi", "1Gi or more")
 
 
 def _resources(it: Subject[Tenant]) -> Iterator[Problem]:
-    yield from queues.quota_references((*it.at, "quota"), it.value.quota, it.env, (STORAGE,))
+    yield from quotas.references((*it.at, "quota"), it.value.quota, it.env, (STORAGE,))
 
 
 def _queues(it: Subject[Tenant]) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ and break many gangs for one claim.
 
 from typing import TYPE_CHECKING, Any
 
-from . import nodes, queues, topology
+from . import nodes, queues, quotas, topology
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -89,5 +89,5 @@ def queue_spec(node: queues.QueueNode) -> dict[str, Any]:
     return spec
 
 
-def _amounts(quota: queues.Quota) -> dict[str, str]:
-    return {name: str(amount) for name, amount in queues.resolved(quota).items()}
+def _amounts(quota: quotas.Quota) -> dict[str, str]:
+    return {name: str(amount) for name, amount in quotas.resolved(quota).items()}

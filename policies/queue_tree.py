@@ -6,7 +6,8 @@ from model import document
 from model.environment import Environment
 from model.problems import LOST, Path, Problem
 from model.quantities import Quantity
-from model.queues import Queue, problems, resource_name
+from model.queues import Queue, problems
+from model.quotas import resource_name
 from policies.fields import UnreadableError
 from policies.queue_objects import ROOT, Queues
 from policies.rules import Report, Stack

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from model import agents, nodes, queues, tenants
+from model import agents, nodes, queues, quotas, tenants
 from model.derived import derived
 
 from . import counters
@@ -122,7 +122,7 @@ def _declared(env: "Environment") -> Iterator[Recording]:
             )
     devices = [resource for resource in nodes.advertised(env) if not resource.endswith(_SHARED)]
     for node in queues.flatten(env):
-        deserved = queues.resolved(node.queue.deserved)
+        deserved = quotas.resolved(node.queue.deserved)
         amounts = [deserved[resource].value for resource in devices if resource in deserved]
         if node.leaf and amounts:
             yield Recording(

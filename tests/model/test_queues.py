@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from model import nodes, queues, tenants
+from model import nodes, queues, quotas, tenants
 from model.problems import spoken
 from model.quantities import Quantity
 from tests.model.documents import Change, drop, environment, errors, only, problems, put, warnings
@@ -38,7 +38,7 @@ def test_the_tree_is_flattened_parents_first():
 
 def test_gpu_is_short_for_the_resource_of_whole_gpus():
     quota = environment().queues["research"].deserved
-    assert sorted(queues.resolved(quota)) == ["cpu", "memory", "nvidia.com/gpu"]
+    assert sorted(quotas.resolved(quota)) == ["cpu", "memory", "nvidia.com/gpu"]
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_what_pools_offer_for_their_fabric_may_be_limited(fabric: list[Change], 
     limited = put(("queues", "research", "capability", resource), amount)
     quota = put("tenants.production.quota", {resource: amount})
     env = environment(*fabric, limited, quota)
-    assert queues.resolved(env.queues["research"].capability)[resource] == Quantity.parse(str(amount))
+    assert quotas.resolved(env.queues["research"].capability)[resource] == Quantity.parse(str(amount))
     assert tenants.hard(env.tenants["production"]) == {f"requests.{resource}": str(amount)}
     assert set(errors(limited, quota)) == {
         f"queues.research.capability{spoken((resource,)).removeprefix('environment')}",
