@@ -138,7 +138,7 @@ def _read_memory(written: Any) -> Quantity:
 def _memory(quantity: Quantity) -> Quantity:
     if quantity.value < MEBIBYTE:
         fix = f"{quantity.text[:-1]}Mi" if quantity.text.endswith("m") else None
-        context = {"reason": "is less than 1Mi of memory", "allowed": "1Mi or more", "fix": fix}
+        context = {"reason": "is less than 1Mi, so its unit is probably missing", "allowed": "1Mi or more", "fix": fix}
         raise PydanticCustomError("rule", "{reason}", context)
     return quantity
 
