@@ -12,6 +12,9 @@ import yaml
 from twin import images
 
 NODE_SELECTOR = "kwok.x-k8s.io/node=fake"
+RUNS_FOR = "twin.gangline.dev/runs-for"
+"""Annotation of a pod: how long its work takes, such as `90s` (https://pkg.go.dev/time#ParseDuration). It completes
+after that, whatever its image is; without it only the pods of Kubernetes' own Jobs complete."""
 
 _IMAGES = '(.spec.containers + (.spec.initContainers // []))[].image // ""'
 _CONDITIONS = """\
@@ -123,7 +126,7 @@ def _stage(
     kind: str,
     expressions: list[dict[str, Any]],
     follows: dict[str, Any],
-    delay: dict[str, int] | None = None,
+    delay: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "resourceRef": {"apiGroup": "v1", "kind": kind},
@@ -140,9 +143,12 @@ def stages() -> list[dict[str, Any]]:
     ready = '.status.conditions.[] | select( .type == "Ready" ) | .status'
     alive = _require(".metadata.deletionTimestamp", "DoesNotExist")
     # jq reports an error as "no value", which counts as a match here: the expression must not fail.
-    only_simulated = _require(f"{_IMAGES} | select(test({json.dumps(images.SIMULATED_PATTERN)}) | not)", "DoesNotExist")
+    timed = f".metadata.annotations[{json.dumps(RUNS_FOR)}]"
+    untimed = f"select({timed} == null) | {_IMAGES}"
+    only_simulated = _require(f"{untimed} | select(test({json.dumps(images.SIMULATED_PATTERN)}) | not)", "DoesNotExist")
     alive_and_lent = f'select(.status.phase | IN("Succeeded", "Failed") | not) | {_IMAGES}'
     not_lent = _require(f"{alive_and_lent} | select(test({json.dumps(images.LENT_PATTERN)}))", "DoesNotExist")
+    running = _require(".status.phase", "In", "Running")
     kubernetes_job = _require(
         '.metadata.ownerReferences[]? | select(.kind == "Job" and .apiVersion == "batch/v1") | .kind', "Exists"
     )
@@ -165,8 +171,15 @@ def stages() -> list[dict[str, Any]]:
         _stage(
             "pod-complete",
             "Pod",
-            [alive, _require(".status.phase", "In", "Running"), kubernetes_job, only_simulated],
+            [alive, running, kubernetes_job, _require(timed, "DoesNotExist"), only_simulated],
             {"statusTemplate": _COMPLETED},
+        ),
+        _stage(
+            "pod-complete-in-time",
+            "Pod",
+            [alive, running, _require(timed, "Exists")],
+            {"statusTemplate": _COMPLETED},
+            {"durationFrom": {"expressionFrom": timed}},
         ),
         # Lent pods are deleted by the lender, once their process has ended.
         _stage("pod-delete", "Pod", [_require(".metadata.deletionTimestamp", "Exists"), not_lent], {"delete": True}),

@@ -13,7 +13,7 @@ from lightkube import Client
 from lightkube.core.exceptions import ApiError
 from lightkube.resources.core_v1 import Node, Pod
 
-from twin import control_plane, files, images
+from twin import control_plane, files, images, stages
 from twin.aws import running
 from twin.client import connect
 from twin.keeper import Keeper, Process
@@ -258,8 +258,9 @@ def _images(client: Client) -> tuple[dict[str, int], tuple[UnknownImage, ...]]:
     for pod in client.list(Pod, namespace="*", chunk_size=500):
         if pod.spec is None or pod.metadata is None:
             continue
+        timed = stages.RUNS_FOR in (pod.metadata.annotations or {})
         for image in {c.image or "" for c in [*pod.spec.containers, *(pod.spec.initContainers or [])]}:
-            if images.is_simulated(image):
+            if timed or images.is_simulated(image):
                 simulated[image] += 1
             elif images.lent_program(image) is None:
                 unknown[image] += 1

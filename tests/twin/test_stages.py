@@ -1,6 +1,7 @@
 """What simulated nodes do with pods: run what is known, complete Jobs of Kubernetes, leave the rest unready."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import Pod
 
-from twin import images
+from twin import images, stages
 from twin.cluster import Twin
 
 KNOWN = "registry.k8s.io/pause:3.10"
@@ -28,6 +29,13 @@ def create(client: Client, name: str, *containers: str) -> None:
     made = [Container(f"c{number}", image=image) for number, image in enumerate(containers)]
     metadata = ObjectMeta(name=name, namespace="default")
     client.create(Pod(metadata=metadata, spec=PodSpec(containers=made)))
+
+
+def timed(client: Client, name: str, seconds: int) -> None:
+    metadata = ObjectMeta(name=name, namespace="default", annotations={stages.RUNS_FOR: f"{seconds}s"})
+    client.create(
+        Pod(metadata=metadata, spec=PodSpec(containers=[Container("work", image="example.com/unheard-of:1")]))
+    )
 
 
 def pod(client: Client, name: str) -> dict[str, Any]:
@@ -49,6 +57,16 @@ def test_pods_of_known_images_run_and_are_deleted_at_once(client: Client) -> Non
     ] * 2
     client.delete(Pod, "known", namespace="default")
     eventually(lambda: "known" not in names(client))
+
+
+def test_a_pod_whose_work_takes_a_time_completes_after_it_whatever_its_image(client: Client) -> None:
+    timed(client, "soon", 2)
+    timed(client, "late", 600)
+    eventually(lambda: pod(client, "soon")["status"]["phase"] == "Succeeded")
+    state = pod(client, "soon")["status"]["containerStatuses"][0]["state"]["terminated"]
+    started, finished = (datetime.fromisoformat(state[key]) for key in ("startedAt", "finishedAt"))
+    assert 2 <= (finished - started).total_seconds() < 10
+    assert is_ready(pod(client, "late"))
 
 
 def test_one_unknown_image_keeps_a_pod_unready_and_status_names_it(twin: Twin, client: Client) -> None:
