@@ -7,6 +7,7 @@ from pathlib import Path
 from .monitoring.counter_table import counter_table
 from .monitoring.reference import reference as alerts_reference
 from .reference import reference
+from .schedulers import reference as schedulers_reference
 from .schema import json_schema
 
 
@@ -19,6 +20,7 @@ FILES: Mapping[str, Callable[[], str]] = {
     "docs/reference/environment.md": reference,
     "docs/reference/alerts.md": alerts_reference,
     "docs/reference/counters.md": counter_table,
+    "docs/reference/schedulers.md": schedulers_reference,
 }
 """What each file, relative to the project, should hold."""
 

@@ -17,11 +17,17 @@ _OVERRIDE = ("scheduler", "override")
 _INTENT = ("placement", "order", "reclaim", "preempt")
 
 
+Kind = Literal["volcano", "kueue", "kai"]
+"""Who places workloads."""
+
+
 class Scheduler(Declared):
     """Which scheduler places the gangs, and what it aims at."""
 
-    kind: Literal["volcano"] = "volcano"
-    """`volcano`: gangs, queues and topology by Volcano."""
+    kind: Kind = "volcano"
+    """`volcano`: a scheduler of its own for gangs, queues and topology. `kueue`: workloads are admitted whole, and the
+    cluster's own scheduler binds their pods. `kai`: NVIDIA's scheduler. docs/reference/schedulers.md says what each
+    carries over."""
     placement: Literal["pack", "spread"] = "pack"
     """`pack`: pods fill up nodes, so that whole nodes stay free for large gangs; `spread`: they go where most is
     free."""

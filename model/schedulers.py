@@ -1,0 +1,384 @@
+"""What each scheduler makes of a document: how everything is carried over, and what is refused.
+
+One table, from which the rules and the reference follow: what stands in it as refused is refused by `check`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, get_args
+
+from . import kai, kueue, nodes, queues
+from .counts import Size
+from .problems import ABSENT, Path, Problem, Unanswerable, answered, known, lost, readable
+from .quotas import resource_name
+from .scheduler import Kind
+
+if TYPE_CHECKING:
+    from .environment import Environment
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Something that a scheduler cannot do.
+
+    Attributes:
+        why: The reason.
+        instead: What may stand there.
+        warns: Whether it only is worth less than it seems.
+    """
+
+    why: str
+    instead: str
+    warns: bool = False
+
+
+Cell = str | Refused
+Use = tuple[Path, object]
+"""Where a document asks for something, and what stands there."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Something that a document can ask for.
+
+    Attributes:
+        key: Where, as documents write it.
+        volcano: How Volcano is told.
+        kueue: How Kueue is told, or why it cannot be.
+        kai: How KAI is told, or why it cannot be.
+        uses: Where a document asks for it; only what some scheduler refuses has to be found.
+    """
+
+    key: str
+    volcano: Cell
+    kueue: Cell
+    kai: Cell
+    uses: Callable[["Environment"], Iterator[Use]] = lambda _: iter(())
+
+    def cell(self, kind: Kind) -> Cell:
+        """What one of the schedulers makes of it."""
+        return {"volcano": self.volcano, "kueue": self.kueue, "kai": self.kai}[kind]
+
+
+def _declared(path: Path, value: object, default: object) -> Iterator[Use]:
+    if not lost(value) and value != default:
+        yield path, value
+
+
+def _setting(name: str, default: object) -> Callable[["Environment"], Iterator[Use]]:
+    return lambda env: _declared(("scheduler", name), getattr(env.scheduler, name), default)
+
+
+def _in_queues(name: str, default: object) -> Callable[["Environment"], Iterator[Use]]:
+    def found(env: "Environment") -> Iterator[Use]:
+        for node in queues.flatten(env):
+            yield from _declared((*node.keys, name), getattr(node.queue, name), default)
+
+    return found
+
+
+def _guarantees(env: "Environment") -> Iterator[Use]:
+    for at, name, amount in _amounts(env, "guarantee"):
+        yield (*at, name), amount
+
+
+def _amounts(env: "Environment", *kinds: str) -> Iterator[tuple[Path, str, object]]:
+    for node in queues.flatten(env):
+        for kind in kinds:
+            quota = getattr(node.queue, kind)
+            for name, amount in () if lost(quota) else quota.items():
+                if not lost(amount):
+                    yield (*node.keys, kind), name, amount.text
+
+
+def _others(known_ones: Sequence[str]) -> Callable[["Environment"], Iterator[Use]]:
+    def found(env: "Environment") -> Iterator[Use]:
+        for at, name, amount in _amounts(env, "guarantee", "deserved", "capability"):
+            if resource_name(name) not in known_ones:
+                yield (*at, name), amount
+
+    return found
+
+
+def _uncounted(env: "Environment") -> Iterator[Use]:
+    for at, name, amount in _amounts(env, "guarantee", "deserved", "capability"):
+        if name == kueue.UNCOUNTED:
+            yield (*at, name), amount
+
+
+def _shareless(env: "Environment") -> Iterator[Use]:
+    """Leaves that deserve something, but nothing of the cores or the memory that others deserve."""
+    deserved = {name for node in queues.flatten(env) for name in node.queue.deserved}
+    for node in queues.flatten(env):
+        if node.leaf and node.queue.deserved:
+            branch = {name for above in queues.branch(env, node.path) for name in above.queue.deserved}
+            for name in sorted({"cpu", "memory"} & deserved - branch):
+                yield (*node.keys, "deserved", name), ABSENT
+
+
+def _racks(env: "Environment") -> Iterator[Use]:
+    if env.topology.racks:
+        yield ("topology", "racks"), ", ".join(env.topology.racks)
+
+
+def _default_queues(env: "Environment") -> Iterator[Use]:
+    for name, tenant in readable(env.tenants):
+        if tenant.default_queue is not None:
+            yield ("tenants", name, "defaultQueue"), known(tenant.default_queue)
+
+
+def _two_defaults(env: "Environment") -> Iterator[Use]:
+    if kueue.DEFAULT not in queues.leaves(env):
+        return
+    for name, tenant in readable(env.tenants):
+        other = known(tenant.default_queue)
+        if other not in (None, kueue.DEFAULT) and tenant.may_use(kueue.DEFAULT):
+            yield ("tenants", name, "defaultQueue"), other
+
+
+def _elastic(env: "Environment") -> Iterator[Use]:
+    for name, cluster in readable(env.ray.clusters):
+        if isinstance(cluster.workers.count, Size):
+            count = cluster.workers.count
+            yield ("ray", "clusters", name, "workers", "count"), {"min": count.min, "max": count.max}
+
+
+def _growing(env: "Environment") -> Iterator[Use]:
+    for name, pool in readable(env.pools):
+        with suppress(Unanswerable):
+            if isinstance(pool.size, Size) and pool.size.min < pool.size.max and nodes.gpu_resources(pool):
+                yield ("pools", name, "size"), {"min": pool.size.min, "max": pool.size.max}
+
+
+def _unlabelled(env: "Environment") -> Iterator[Use]:
+    """Workloads on pools of plain machines, of whose nodes nothing says that they carry the labels of the topology."""
+    if not env.topology.node_labels:
+        return
+    for name, cluster in readable(env.ray.clusters):
+        with suppress(Unanswerable):
+            pool = env.pools[cluster.pool]
+            if not pool.domains and not nodes.gpu_resources(pool):
+                yield ("ray", "clusters", name, "pool"), cluster.pool
+
+
+_LABELS_ONLY = Refused("it knows a topology from labels of nodes alone", "topology.labels")
+
+FEATURES: tuple[Feature, ...] = (
+    Feature(
+        "queues.*.deserved",
+        "`spec.deserved`",
+        "`nominalQuota`; a queue with parts has what they leave of it",
+        "`quota`",
+    ),
+    Feature(
+        "queues.*.guarantee",
+        "`spec.guarantee`",
+        "`lendingLimit`: what is deserved less what is guaranteed",
+        Refused("it lends all that a queue does not use, and keeps nothing back for it", "no guarantee"),
+        _guarantees,
+    ),
+    Feature(
+        "queues.*.capability",
+        "`spec.capability`",
+        "`borrowingLimit`: capability less what is deserved",
+        "`limit`",
+    ),
+    Feature(
+        "queues.*: cpu, memory and gpu that nothing names",
+        "not limited, and taken back first",
+        "a `nominalQuota` of all there is: neither limited nor borrowed",
+        "a `quota` of 0, no `limit`",
+    ),
+    Feature(
+        "queues.*.deserved without the cpu or memory that others deserve",
+        "not limited, and taken back first",
+        Refused(
+            "it takes back for a workload only when all that it asks for is within what its queue deserves",
+            "an amount",
+            warns=True,
+        ),
+        "a `quota` of 0, no `limit`",
+        _shareless,
+    ),
+    Feature(
+        "queues.*: other resources than cpu, memory and gpu",
+        "as they are called",
+        "as they are called",
+        Refused("its queues know cpu, memory and gpu alone", "cpu, memory, gpu"),
+        _others(tuple(kai.KINDS)),
+    ),
+    Feature(
+        "queues.*: ephemeral-storage",
+        "as it is called",
+        Refused("it lends what is written, and no pool says how much of this it has", "no amount of it"),
+        Refused("its queues know cpu, memory and gpu alone", "cpu, memory, gpu"),
+        _uncounted,
+    ),
+    Feature(
+        "queues.*.priority",
+        "`spec.priority`",
+        Refused("its queues have no order among each other", "no priority of queues; that of workloads counts"),
+        "`spec.priority`",
+        _in_queues("priority", 0),
+    ),
+    Feature(
+        "queues.*.reclaimable: false",
+        "`spec.reclaimable`",
+        Refused("what a queue has borrowed is always taken back from it", "reclaimable: true"),
+        Refused("what a queue has over its quota is always taken back from it", "reclaimable: true"),
+        _in_queues("reclaimable", default=True),
+    ),
+    Feature(
+        "scheduler.placement",
+        "`binpack`, `nodeorder` and `hypernode.binpack`, or `nodeorder` alone",
+        Refused("it fills up domains and hosts one after the other, and knows no spreading", "placement: pack"),
+        "the chart's `placementStrategy`",
+        _setting("placement", "pack"),
+    ),
+    Feature(
+        "scheduler.order",
+        "plugin `priority`, or `drf` after it",
+        Refused("workloads of a queue come by priority and then by age", "order: priority"),
+        Refused("workloads of a queue come by priority and then by age", "order: priority"),
+        _setting("order", "priority"),
+    ),
+    Feature(
+        "scheduler.reclaim: false",
+        "no action `gangreclaim`",
+        "`reclaimWithinCohort: Never` in place of `Any`",
+        Refused("its chart makes the one shard, and has no value for the shard's actions", "reclaim: true"),
+        _setting("reclaim", default=True),
+    ),
+    Feature(
+        "scheduler.preempt: false",
+        "no action `gangpreempt`",
+        "`withinClusterQueue: Never` in place of `LowerPriority`",
+        Refused("its chart makes the one shard, and has no value for the shard's actions", "preempt: true"),
+        _setting("preempt", default=True),
+    ),
+    Feature(
+        "scheduler.override",
+        "`volcano-scheduler.conf`",
+        Refused("it is a configuration of Volcano", "kind: volcano, or no override"),
+        Refused("it is a configuration of Volcano", "kind: volcano, or no override"),
+        _setting("override", {}),
+    ),
+    Feature(
+        "topology.labels, topology.source",
+        "label discovery, which makes HyperNodes",
+        "`Topology` with the host as its last level",
+        "`Topology` with the host as its last level",
+    ),
+    Feature("topology.racks", "`HyperNode`", _LABELS_ONLY, _LABELS_ONLY, _racks),
+    Feature(
+        "a workload's queue",
+        "the job's `queue`; label `volcano.sh/queue-name`",
+        f"label `{kueue.QUEUE_LABEL}`, a `LocalQueue` of the namespace",
+        f"label `{kai.QUEUE_LABEL}`",
+    ),
+    Feature(
+        "a workload's gang",
+        "`PodGroup` with `minMember`",
+        "all pods get their places at once, by topology-aware scheduling down to the host",
+        "`PodGroup` with `minMember`, by its pod grouper",
+    ),
+    Feature(
+        "a workload's within",
+        "`networkTopology` of the PodGroup, by the level's tier",
+        "`podset-required-topology` or `podset-preferred-topology`",
+        "`topology-required-placement` or `topology-preferred-placement`",
+    ),
+    Feature(
+        "a workload's priority",
+        "`priorityClassName` of PodGroup and pods",
+        "`priorityClassName` of its pods",
+        "`priorityClassName` of its pods; from a value of 100 on KAI takes nothing from it, and lets it borrow nothing",
+    ),
+    Feature("training.jobs", "`Job` of batch.volcano.sh", "`JobSet`", "`JobSet`, whose jobs start in any order"),
+    Feature(
+        "ray.clusters.*.workers.count: {min, max}",
+        "the gang is the head with `min` workers",
+        Refused("it admits a Ray cluster whole, and refuses one with Ray's autoscaler", "a fixed count"),
+        "the gang is the head with `min` workers",
+        _elastic,
+    ),
+    Feature(
+        "tenants.*.defaultQueue",
+        "annotation of the namespace",
+        f"a `LocalQueue` called `{kueue.DEFAULT}`",
+        Refused("it reads the queue from a label alone", "no defaultQueue"),
+        _default_queues,
+    ),
+    Feature(
+        "tenants.*.defaultQueue beside a queue called default",
+        "annotation of the namespace",
+        Refused("the local queue called default is for workloads that name none", "defaultQueue: default"),
+        Refused("it reads the queue from a label alone", "no defaultQueue"),
+        _two_defaults,
+    ),
+    Feature(
+        "a workload on a pool without GPUs beside topology.labels",
+        "placed like any other",
+        Refused("it places on nodes that carry all labels of the topology, and these may not", "a pool with domains"),
+        "placed like any other",
+        _unlabelled,
+    ),
+    Feature(
+        "pools.*.size: {min, max} of GPU nodes",
+        "pods wait, and whoever brings nodes sees them",
+        Refused(
+            "gangs are admitted to nodes that are there, so nothing makes the pool grow for one that waits",
+            "a fixed size",
+            warns=True,
+        ),
+        "pods wait, and whoever brings nodes sees them",
+        _growing,
+    ),
+)
+"""All that a scheduler has to be told."""
+
+
+def limits(env: "Environment") -> Iterator[Problem]:
+    """What a document asks for and its scheduler cannot do."""
+    kind, told = known(env.scheduler.kind), set[Path]()
+    for feature in FEATURES:
+        cell = feature.cell(kind)
+        if isinstance(cell, Refused):
+            for problem in answered(_refusals, feature, kind, cell, env):
+                if problem.path not in told:
+                    told.add(problem.path)
+                    yield problem
+
+
+def _refusals(feature: Feature, kind: Kind, cell: Refused, env: "Environment") -> Iterator[Problem]:
+    for at, value in feature.uses(env):
+        severity = "warning" if cell.warns else "error"
+        yield Problem(at, value, f"with scheduler {kind}: {cell.why}", cell.instead, severity=severity, spoils=())
+
+
+_HEAD = """\
+# How each scheduler is told
+
+`scheduler.kind` chooses who places workloads; the document stays the same. This is how each part of it is carried over,
+and what `./gangline check` refuses because it cannot be. Generated from `model/schedulers.py`; more in
+[the guide](../guides/schedulers.md).
+"""
+
+
+def reference() -> str:
+    """The mapping table, in Markdown."""
+    names: dict[Kind, str] = {"volcano": "Volcano", "kueue": "Kueue", "kai": "KAI"}
+    lines = [_HEAD, f"| in the document | {' | '.join(names[kind] for kind in KINDS)} |", f"|---{'|---' * len(KINDS)}|"]
+    for feature in FEATURES:
+        cells = (_shown(feature.cell(kind)) for kind in KINDS)
+        lines.append(f"| {feature.key} | {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def _shown(cell: Cell) -> str:
+    if isinstance(cell, str):
+        return cell
+    return f"{'a warning' if cell.warns else '**refused**'}: {cell.why}"
