@@ -7,16 +7,19 @@ from model import document, fabric_changes, sharing_changes
 from model.environment import Environment
 from model.problems import DocumentError
 
-from .engine import Engine
 from .output import console
-from .refusals import RefusedError
 
 _ROOT = "gangline:index:Platform"
 
 
-def show(engine: Engine, stack: str, environment: Environment) -> None:
-    """Print which nodes must be emptied and which pods end, compared with what was brought up last."""
-    before = _last(engine, stack)
+def show(exported: str, environment: Environment) -> None:
+    """Print which nodes must be emptied and which pods end, compared with what was brought up last.
+
+    Args:
+        exported: The state of the stack as the engine exports it.
+        environment: The document that is brought up now.
+    """
+    before = document_of(exported)
     if before is None:
         return
     for disruption in (
@@ -24,14 +27,6 @@ def show(engine: Engine, stack: str, environment: Environment) -> None:
         *sharing_changes.disruptions(before, environment),
     ):
         console.print(f"[bold yellow]{'drains nodes' if disruption.drains else 'interrupts'}[/]  {disruption}")
-
-
-def _last(engine: Engine, stack: str) -> Environment | None:
-    """Give the document of the last `up`; None where there is none."""
-    try:
-        return document_of(engine.read("stack", "export", "--stack", stack))
-    except RefusedError:
-        return None
 
 
 def document_of(exported: str) -> Environment | None:

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import httpx2
@@ -11,12 +11,31 @@ import yaml
 from lightkube import ApiError, Client, KubeConfig
 from lightkube.core.exceptions import ConfigError
 
+from model.environment import Environment
 from twin.paths import CONTEXT
 
 from .engine import Engine
 from .refusals import RefusedError
 
 DEFAULT = "~/.kube/config"
+
+
+def of_environment(
+    stack: str, environment: Environment, engine: Engine, *, of_twin: bool
+) -> AbstractContextManager[Client | None]:
+    """Give a client of the cluster of an environment; None if it is one that was not made yet.
+
+    Args:
+        stack: The stack's name, which is the environment's.
+        environment: Its document.
+        engine: The engine that works on it.
+        of_twin: Whether it is on the twin.
+
+    Raises:
+        RefusedError: There is no such context, or the cluster does not answer or refuses.
+    """
+    context = CONTEXT if of_twin else environment.cluster.context
+    return connected(engine.settings, context) if context else made_by(engine, stack)
 
 
 @contextmanager

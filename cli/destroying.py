@@ -12,7 +12,7 @@ from model.storage import claims, existing, remote
 from . import environments
 from .output import console
 from .refusals import RefusedError
-from .upping import InTwin, Yes, place_of, require_consent
+from .upping import Force, InTwin, Yes, place_of, require_consent
 
 _HOLDS = {
     "aws:fsx/lustreFileSystem:LustreFileSystem": "the shared file system, with all files",
@@ -24,14 +24,17 @@ _HOLDS = {
 """Why something is kept, by type."""
 
 
-def destroy(environment: environments.Name = "twin", twin: InTwin = False, yes: Yes = False) -> None:
+def destroy(
+    environment: environments.Name = "twin", twin: InTwin = False, yes: Yes = False, force: Force = False
+) -> None:
     """Take down what `up` made: workloads, queues, operators, in this order.
 
     What holds people's work stays: custom resource definitions with their objects, the scheduler's own queues.
-    The next `up` adopts them again. A cluster that `up` made itself goes with all that is in it, and so do the file
-    system and the bucket that it made, unless the document keeps them (`data: keep`): then nothing is taken down.
+    The next `up` adopts them again. Queues that have work of others in them are not removed, and the work is listed.
+    A cluster that `up` made itself goes with all that is in it, and so do the file system and the bucket that it made,
+    unless the document keeps them (`data: keep`): then nothing is taken down.
     """
-    from . import rendering
+    from . import queue_removal, rendering
 
     loaded = rendering.load(environment, clock=None)
     made_here = aws.here(loaded)
@@ -42,8 +45,16 @@ def destroy(environment: environments.Name = "twin", twin: InTwin = False, yes: 
         place = replace(place, engine=replace(place.engine, settings=settings))
     if not place.of_twin:
         require_consent("destroy", yes)
-    refuse_protected(place.engine.read("stack", "export", "--stack", place.stack), environments.file(environment))
-    place.run("destroy", *(["--yes", "--skip-preview"] if place.of_twin else ["--yes"] if yes else []))
+    exported = place.state()
+    refuse_protected(exported, environments.file(environment))
+    going = queue_removal.departure(exported)
+    arguments = ["--yes", "--skip-preview"] if place.of_twin else ["--yes"] if yes else []
+    if going.queues:
+        lost = place.of_twin and made_here
+        with queue_removal.watched(place, loaded, going, "destroy", force=force, unreachable=lost):
+            place.run("destroy", *arguments)
+    else:
+        place.run("destroy", *arguments)
     for sentence in left(loaded):
         console.print(sentence)
     if made_here and not place.of_twin:

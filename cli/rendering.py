@@ -17,7 +17,7 @@ from .refusals import RefusedError
 if TYPE_CHECKING:
     from model.environment import Environment
     from twin.policy_pack import Verdict
-    from twin.rehearsal import Resource
+    from twin.rehearsal import Rehearsal, Resource
 
 
 def render(environment: environments.Name = "twin") -> None:
@@ -64,8 +64,8 @@ def show_document(name: str, environment: "Environment") -> None:
     console.print(describing.table(environment))
 
 
-def show_rehearsal(name: str, environment: "Environment", *, brief: bool) -> None:
-    """Run the stack in process and print its resources and the policies' verdicts.
+def show_rehearsal(name: str, environment: "Environment", *, brief: bool) -> "Rehearsal":
+    """Run the stack in process, print its resources and the policies' verdicts, and give it.
 
     Args:
         name: Name of the environment, which is the stack's.
@@ -86,6 +86,7 @@ def show_rehearsal(name: str, environment: "Environment", *, brief: bool) -> Non
     hint = f"; all inputs: ./gangline render {name}" if brief else ""
     console.print(f"{counted}; {time.monotonic() - began:.1f} s{hint}")
     _show_verdicts(verdicts)
+    return rehearsal
 
 
 def _show_verdicts(verdicts: "Sequence[Verdict]") -> None:

@@ -5,7 +5,6 @@ Everything here is read from the cluster; only the names of what to look for com
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from model.environment import Environment
 from model.quantities import Quantity
 from twin.paths import CONTEXT
 
-from .clusters import connected, made_by
+from .clusters import connected, of_environment
 from .engine import Engine
 from .output import console
 from .tables import table
@@ -42,7 +41,7 @@ def show(stack: str, environment: Environment, engine: Engine, *, of_twin: bool)
         engine: The engine that did it.
         of_twin: Whether that was on the twin.
     """
-    with _cluster(stack, environment, engine, of_twin=of_twin) as client:
+    with of_environment(stack, environment, engine, of_twin=of_twin) as client:
         if client is None:
             return
         found = list(client.list(Node))
@@ -52,13 +51,6 @@ def show(stack: str, environment: Environment, engine: Engine, *, of_twin: bool)
     for part in [*parts, _next_steps(stack, environment, of_twin=of_twin)]:
         console.print()
         console.print(part)
-
-
-def _cluster(
-    stack: str, environment: Environment, engine: Engine, *, of_twin: bool
-) -> AbstractContextManager[Client | None]:
-    context = CONTEXT if of_twin else environment.cluster.context
-    return connected(engine.settings, context) if context else made_by(engine, stack)
 
 
 def show_nodes(environment: Environment, local: "Twin", pool: str | None) -> None:

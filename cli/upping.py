@@ -18,6 +18,8 @@ InTwin = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before changing anything. The twin never asks.")]
 
+Force = Annotated[bool, typer.Option("--force", help="Remove queues although others' work is in them.")]
+
 
 @dataclass(frozen=True)
 class Place:
@@ -35,6 +37,10 @@ class Place:
     of_twin: bool
     config: Path | None = None
 
+    def state(self) -> str:
+        """Give the saved state of the stack, as the engine exports it."""
+        return self.engine.read("stack", "export", "--stack", self.stack)
+
     def run(self, command: str, *arguments: str) -> None:
         """Run a Pulumi command on the stack.
 
@@ -50,6 +56,7 @@ def up(
     twin: InTwin = False,
     preview: Annotated[bool, typer.Option("--preview", help="Show what would change, and change nothing.")] = False,
     yes: Yes = False,
+    force: Force = False,
 ) -> None:
     """Bring an environment up: check, render and judge it, then let the Pulumi engine do it.
 
@@ -57,7 +64,7 @@ def up(
     simulated GPU nodes is started, and the very same program runs on it. `--twin` does that with any environment.
     Without it, other environments use your own pulumi, login and credentials.
     """
-    from . import changes, rendering, summary
+    from . import changes, queue_removal, rendering, summary
     from .aws import preflight
 
     loaded = rendering.load(environment)
@@ -67,18 +74,21 @@ def up(
             require_consent("up", yes)
         _look_ahead(engine, environment, loaded)
     rendering.show_document(environment, loaded)
-    rendering.show_rehearsal(environment, loaded, brief=True)
+    rehearsal = rendering.show_rehearsal(environment, loaded, brief=True)
     place = place_of(environment, loaded, twin=twin)
     preflight.look_ahead(environment, loaded, place.engine.settings if place.of_twin else None, refuse=not preview)
-    changes.show(place.engine, environment, loaded)
+    exported = place.state()
+    changes.show(exported, loaded)
+    going = queue_removal.departure(exported, {resource.urn for resource in rehearsal.resources})
     if preview:
+        queue_removal.foretell(place, loaded, going)
         place.run("preview", "--policy-pack", POLICIES)
         return
-    if place.of_twin:
-        # The rehearsal has already been shown and judged, and nobody is asked: a second look would cost half the time.
-        place.run("up", "--policy-pack", POLICIES, "--yes", "--skip-preview")
-    else:
-        place.run("up", "--policy-pack", POLICIES, *(["--yes"] if yes else []))
+    # In the twin the rehearsal has already been shown and judged, and nobody is asked: a second look would cost half
+    # the time.
+    arguments = ["--yes", "--skip-preview"] if place.of_twin else ["--yes"] if yes else []
+    with queue_removal.watched(place, loaded, going, "up", force=force, unreachable=not going.queues):
+        place.run("up", "--policy-pack", POLICIES, *arguments)
     summary.show(environment, loaded, place.engine, of_twin=place.of_twin)
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _PLACING = ("enqueue", "allocate", "backfill")
 GPU_WEIGHT = 10
 """GPUs are what is scarce: they decide where pods are packed, cores and memory only break ties."""
+REMOVAL, AGREED = "gangline.dev/removal", "agreed"
+"""The annotation, with its value, of a queue that may be deleted although pods are in it."""
 
 
 def scheduler_configuration(env: "Environment") -> dict[str, Any]:

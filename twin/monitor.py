@@ -43,6 +43,8 @@ _CLUSTER_SCOPED = frozenset(
         "Queue",
         "RuntimeClass",
         "StorageClass",
+        "ValidatingAdmissionPolicy",
+        "ValidatingAdmissionPolicyBinding",
         "ValidatingWebhookConfiguration",
     }
 )

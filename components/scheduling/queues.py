@@ -6,6 +6,7 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.component import Component
 from components.kubernetes.patches import UNCOMPARED
+from components.scheduling.queue_guard import queue_guard
 from model import queues, volcano
 from model.environment import Environment
 
@@ -17,7 +18,8 @@ _WHEN_OPEN = {"pulumi.com/waitFor": "jsonpath={.status.state}=Open"}
 class Queues(Component):
     """Volcano's queues, parents before children.
 
-    A queue counts as made when its controller has opened it: until then Volcano refuses jobs for it.
+    A queue counts as made when its controller has opened it: until then Volcano refuses jobs for it. The cluster
+    refuses to delete one while pods are in it.
     """
 
     names: list[str]
@@ -26,10 +28,11 @@ class Queues(Component):
     def __init__(self, name: str, *, environment: Environment, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__(name, {}, opts)
         made: dict[str, pulumi.Resource] = {}
+        guard = queue_guard(name, self)
         for node in queues.flatten(environment):
             make = self._adopt if node.path == queues.DEFAULT else self._make
             # The webhook looks for the parent, so it must be there first and go last.
-            above = [made[node.parent]] if node.parent in made else []
+            above = [made.get(node.parent, guard)]
             made[node.path] = make(f"{name}-{node.path}", node, above)
         self.names = list(made)
         self.register_outputs({"names": self.names})

@@ -270,7 +270,16 @@ def test_destroy_keeps_what_is_other_peoples_and_nothing_else(checkout: Checkout
     # Has a finalizer that only its operator clears; the namespace that it is in goes away.
     client.create(RayJob.from_dict(_ray_job()))
     assert eventually(lambda: client.get(RayJob, "leftover", namespace="research").metadata.finalizers)
-    done = checkout.run("destroy")
+    group = eventually(
+        lambda: [each for each in client.list(PodGroup, namespace="research") if "leftover" in _name(each)]
+    )
+    assert group
+    refused = checkout.run("destroy", check=False)
+    assert refused.returncode == 1
+    assert re.search(r"research\.vision +\w+ +Ray job research/leftover", refused.stderr), refused.stderr
+    assert "tuning" not in refused.stderr, "it is of the stack, and goes first"
+    assert {_state(client, name) for name in ("research.vision", "research.llm")} == {"Open"}
+    done = checkout.run("destroy", "--force")
     assert client.get(Job, "theirs", namespace="default").spec["minAvailable"] == 65
     assert [resource for resource in checkout.resources() if resource["type"] != "pulumi:pulumi:Stack"] == []
     assert {queue.metadata.name for queue in client.list(Queue) if queue.metadata} == {"root", "default", "theirs"}
@@ -279,6 +288,10 @@ def test_destroy_keeps_what_is_other_peoples_and_nothing_else(checkout: Checkout
     assert {"prometheusrules.monitoring.coreos.com", "servicemonitors.monitoring.coreos.com"} <= kept
     assert {pod.metadata.namespace for pod in client.list(Pod, namespace="*") if pod.metadata} == {"default"}
     assert "stay" in done.stdout
+
+
+def _name(found: Any) -> str:
+    return (found.metadata.name if found.metadata else None) or ""
 
 
 def _state(client: Client, queue: str) -> str:
