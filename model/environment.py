@@ -17,6 +17,7 @@ from .scheduler import Scheduler
 from .storage.shape import Storage
 from .tenants import Tenant
 from .topology import Topology
+from .training import Training
 
 
 class Environment(Declared):
@@ -40,6 +41,8 @@ class Environment(Declared):
     """Storage by tiers, and the contract about checkpoints."""
     ray: Ray = Ray()
     """Ray on this cluster."""
+    training: Training = Training()
+    """Training jobs on this cluster."""
     data: Literal["keep", "delete"] = "keep"
     """`keep`: what holds data or work, such as a cluster on AWS, is protected, and a `destroy` refuses. `delete`: for
     trials."""

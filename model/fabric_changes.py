@@ -7,9 +7,11 @@ interfaces, networks) touch no node.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from . import fabric, workload
+from . import fabric, pod_patch, workloads
 from .environment import Environment
 from .pools import Pool
+from .problems import Subject
+from .workloads import Workload
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,10 @@ def disruptions(before: Environment, after: Environment) -> list[Disruption]:
     for name, pool in after.pools.items():
         if name in before.pools:
             found += _of_pool(name, before.pools[name], pool)
-    for name in after.ray.clusters:
-        if name in before.ray.clusters:
-            found += _of_ray(name, before, after)
+    old = {it.at: it for it in workloads.every(before)}
+    for it in workloads.every(after):
+        if it.at in old:
+            found += _of_workload(old[it.at], it)
     return found
 
 
@@ -83,13 +86,13 @@ def _functions(kind: fabric.Fabric) -> int:
     return fabric.virtual_functions(kind) if fabric.mode(kind) == "sriov" else 0
 
 
-def _of_ray(name: str, before: Environment, after: Environment) -> Iterator[Disruption]:
-    """KubeRay makes all pods anew when their template changes (`upgradeStrategy: Recreate`)."""
-    patches: list[workload.Patch] = []
-    for env in (before, after):
-        cluster = env.ray.clusters[name]
-        workers = cluster.workers
-        patches.append(workload.patch(env, cluster.pool, gpus=workers.gpus, memory=workers.memory, rdma=workers.rdma))
-    if patches[0] != patches[1] and before.ray.clusters[name] == after.ray.clusters[name]:
+def _of_workload(before: Subject[Workload], after: Subject[Workload]) -> Iterator[Disruption]:
+    """All pods are made anew when their template changes: by KubeRay, and of a training job since that is replaced."""
+    patches: list[pod_patch.Patch] = []
+    for it in (before, after):
+        pool, workers = it.value.pool, it.value.workers
+        patches.append(pod_patch.patch(it.env, pool, gpus=workers.gpus, memory=workers.memory, rdma=workers.rdma))
+    if patches[0] != patches[1] and before.value == after.value:
         effect = "its workers' template changes, so all its pods end and start anew"
-        yield Disruption(f"Ray cluster {name}", f"fabric of pool {after.ray.clusters[name].pool}", effect, drains=False)
+        subject, change = f"{after.value.called} {after.name}", f"fabric of pool {after.value.pool}"
+        yield Disruption(subject, change, effect, drains=False)

@@ -14,8 +14,11 @@ from .base import Declared
 @cache
 def descriptions(shape: type[Declared]) -> dict[str, str]:
     """What each field of a shape means, by its name in documents, each in one line."""
-    body = ast.parse(textwrap.dedent(inspect.getsource(shape))).body[0]
     found: dict[str, str] = {}
+    for base in shape.__bases__:
+        if issubclass(base, Declared) and base is not Declared:
+            found |= descriptions(base)
+    body = ast.parse(textwrap.dedent(inspect.getsource(shape))).body[0]
     if not isinstance(body, ast.ClassDef):
         return found
     for field, text in zip(body.body, body.body[1:], strict=False):

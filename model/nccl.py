@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from catalog import reader as catalog
 
-from . import fabric, nccl_networks, nccl_values, workload
-from .problems import Path, Problem, Subject, Unanswerable, each, known, lost
+from . import fabric, nccl_networks, nccl_values, pod_patch
+from .problems import Path, Problem, Subject, Unanswerable, known, lost
+from .workloads import Workload, judged
 
 if TYPE_CHECKING:
     from .environment import Environment
-    from .ray import RayCluster
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _LIBFABRIC = ("FI_", "OFI_NCCL_")
@@ -58,15 +58,15 @@ def setting(env: "Environment", pool_name: str, *, gpus: int, rdma: int | None =
     if pool_name not in env.pools:
         raise Unanswerable
     kind = fabric.of(env.pools[pool_name])
-    asked = workload.resources(env, pool_name, gpus=gpus, rdma=rdma)
+    asked = pod_patch.resources(env, pool_name, gpus=gpus, rdma=rdma)
     if not asked:
-        return Setting(pool_name, "tcp", interfaces=(workload.POD_INTERFACE,))
+        return Setting(pool_name, "tcp", interfaces=(pod_patch.POD_INTERFACE,))
     ports = fabric.nics(env.pools[pool_name])
     return Setting(
         pool_name,
         known(kind.kind),
         ports.count if ports else 0,
-        workload.environment(kind),
+        pod_patch.environment(kind),
         interfaces(kind, int(asked[fabric.resource(kind) or ""])),
     )
 
@@ -78,8 +78,8 @@ def interfaces(kind: fabric.Fabric, count: int) -> tuple[str, ...]:
     """
     if fabric.mode(kind) == "host":
         return ()
-    attached = len(workload.networks(kind, count))
-    return (workload.POD_INTERFACE, *(f"net{number}" for number in range(1, attached + 1)))
+    attached = len(pod_patch.networks(kind, count))
+    return (pod_patch.POD_INTERFACE, *(f"net{number}" for number in range(1, attached + 1)))
 
 
 def listed(interfaces: tuple[str, ...]) -> str:
@@ -91,10 +91,10 @@ def listed(interfaces: tuple[str, ...]) -> str:
 
 def limits(env: "Environment") -> Iterator[Problem]:
     """Variables of workloads."""
-    yield from each(("ray", "clusters"), env.ray.clusters, env, _ray)
+    yield from judged(env, _workload)
 
 
-def _ray(it: Subject["RayCluster"]) -> Iterator[Problem]:
+def _workload(it: Subject[Workload]) -> Iterator[Problem]:
     where: Setting | None = None
     try:
         workers = it.value.workers

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Path = tuple[str | int, ...]
 Severity = Literal["error", "warning"]
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 NOTHING: tuple[Path, ...] = ()
 """In `Problem.spoils`: everything can still be reasoned with."""
@@ -110,7 +111,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Subject(Generic[T]):
+class Subject(Generic[T_co]):
     """What a rule is about.
 
     Attributes:
@@ -122,7 +123,7 @@ class Subject(Generic[T]):
 
     at: Path
     name: str
-    value: T
+    value: T_co
     env: "Environment"
 
 

@@ -26,17 +26,17 @@ from components.kubernetes.client import Reach
 from components.placement import tolerations
 from components.scheduling.known_topology import known_topology
 from components.storage import jobs
-from model import dataloader, nodes, ray, topology, workload
+from model import dataloader, nodes, pod_patch, ray, topology
 from model.counts import Size
 from model.environment import Environment
 from model.gpu_requests import SHARED_MEMORY
 from model.nodes import POOL_LABEL
+from model.pod_patch import Patch
 from model.ray import RayCluster as Declared
-from model.ray import Within, Workers
 from model.storage import mounts
 from model.storage.mounts import Mounts
 from model.topology import Level
-from model.workload import Patch
+from model.workloads import Within, Workers
 
 WORKERS = "workers"
 """Name of the one worker group."""
@@ -120,7 +120,7 @@ def _labels(environment: Environment, cluster: Declared) -> dict[str, str]:
 def _spec(environment: Environment, cluster: Declared) -> dict[str, object]:
     autoscaled = isinstance(cluster.workers.count, Size)
     workers = cluster.workers
-    patch = workload.patch(environment, cluster.pool, gpus=workers.gpus, memory=workers.memory, rdma=workers.rdma)
+    patch = pod_patch.patch(environment, cluster.pool, gpus=workers.gpus, memory=workers.memory, rdma=workers.rdma)
     tiers = mounts.of(environment, cluster)
     return {
         "rayVersion": cluster.ray,

@@ -9,13 +9,13 @@ from model import aws, fabric, images, names
 from model.counts import Size, fewest
 from model.pools import Pool
 from model.problems import ABSENT, NOTHING, Path, Problem, Subject, Unanswerable, answered, each, known, lost, nearest
+from model.workloads import Workload, judged
 
 from . import here, node_groups
 from .shape import EXAMPLE, said
 
 if TYPE_CHECKING:
     from model.environment import Environment
-    from model.ray import RayCluster
 
 _RESERVATION = re.compile(r"cr-[0-9a-f]{17}")
 _PLACEMENT_GROUP = re.compile(r"[ -~]{1,255}")
@@ -67,12 +67,15 @@ def references(env: "Environment") -> Iterator[Problem]:
     yield from answered(_home, env)
 
 
-def _gang(it: Subject["RayCluster"]) -> Iterator[Problem]:
+def _gang(it: Subject[Workload]) -> Iterator[Problem]:
     pool, workers = it.env.pools[known(it.value.pool)], fewest(known(it.value.workers).count)
     if pool.provisioner != "karpenter" or pool.capacity.kind in ("reservation", "block") or workers == 0:
         return
+    if workers == 1 and it.value.leads is None:
+        return
+    lead = f"{it.value.leader} and " if it.value.leads else ""
     message = (
-        f"its head and {workers} workers start together or not at all, and Karpenter makes nodes one after another: "
+        f"its {lead}{workers} workers start together or not at all, and Karpenter makes nodes one after another: "
         "where capacity runs out, those that came stand there and cost"
     )
     allowed = "a managed pool, one of a reservation, or workers from 0 on"
@@ -90,7 +93,7 @@ def limits(env: "Environment") -> Iterator[Problem]:
     """Pools that an autoscaler could not be told all of, and gangs on nodes that come one after another."""
     if here(env):
         yield from each(("pools",), {name: env.pools[name] for name in aws.autoscaled(env)}, env, _tags)
-        yield from each(("ray", "clusters"), env.ray.clusters, env, _gang)
+        yield from judged(env, _gang)
 
 
 def _name(it: Subject[Pool]) -> Iterator[Problem]:

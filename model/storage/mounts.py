@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from model import nodes
 from model.aws import storage
-from model.problems import Problem, Subject, each, known
+from model.problems import Problem, Subject, known
 from model.quantities import MEBIBYTE, Quantity, written
 from model.releases import upstream
+from model.workloads import Workload, judged
 
 from . import claims, classes, contract, disks, remote
 from .names import CONFIG, JOBS
 
 if TYPE_CHECKING:
     from model.environment import Environment
-    from model.ray import RayCluster
 
 SCRATCH, SHARED = "/scratch", "/shared"
 """Where jobs find the tiers."""
@@ -91,13 +91,13 @@ class Mounts:
     account: str | None = None
 
 
-def of(env: "Environment", cluster: "RayCluster") -> Mounts | None:
-    """What the workers of a Ray cluster get; None where it does not ask for it.
+def of(env: "Environment", workload: Workload) -> Mounts | None:
+    """What the workers of a workload get; None where it does not ask for it.
 
     Raises:
         Unanswerable: There is no contract.
     """
-    if not known(cluster.checkpoints):
+    if not known(workload.checkpoints):
         return None
     it, took = contract.declared(env), contract.times(env)
     where = {"scratch": f"{SCRATCH}/{FOLDER}", "shared": f"{SHARED}/{FOLDER}"}
@@ -120,8 +120,8 @@ def of(env: "Environment", cluster: "RayCluster") -> Mounts | None:
         uploader=uploader,
         grace=took.grace + MARGIN,
         environment=job,
-        scratch=_disk(env, cluster) if it.write == "scratch" else None,
-        claim=claims.claim(env, cluster.namespace),
+        scratch=_disk(env, workload) if it.write == "scratch" else None,
+        claim=claims.claim(env, workload.namespace),
         account=JOBS if identified(env) else None,
     )
 
@@ -131,46 +131,46 @@ def identified(env: "Environment") -> bool:
     return env.storage.archive is not None and storage.archive(env) is not None
 
 
-def resources(cluster: "RayCluster") -> Mapping[str, Decimal]:
-    """What each worker of a Ray cluster asks for beside its own, in base units."""
-    return {name: amount.value for name, amount in RESOURCES.items()} if known(cluster.checkpoints) else {}
+def resources(workload: Workload) -> Mapping[str, Decimal]:
+    """What each worker of a workload asks for beside its own, in base units."""
+    return {name: amount.value for name, amount in RESOURCES.items()} if known(workload.checkpoints) else {}
 
 
-def _disk(env: "Environment", cluster: "RayCluster") -> Disk:
-    whole = disks.size(env, cluster.pool)
-    if disks.volumes(env, cluster.pool):
+def _disk(env: "Environment", workload: Workload) -> Disk:
+    whole = disks.size(env, workload.pool)
+    if disks.volumes(env, workload.pool):
         return Disk(_written(whole * _OF_DISK), classes.SCRATCH)
-    return Disk(_written(whole * _share(env, cluster)))
+    return Disk(_written(whole * _share(env, workload)))
 
 
 def _written(size: Decimal) -> Quantity:
     return Quantity.parse(written("memory", max(Decimal(1), size // MEBIBYTE) * MEBIBYTE))
 
 
-def _share(env: "Environment", cluster: "RayCluster") -> Decimal:
+def _share(env: "Environment", workload: Workload) -> Decimal:
     """A worker's share of its node: that of its GPUs, or of its cores. So all that fit have room, and need not ask."""
-    workers, offered = cluster.workers, nodes.offered(env, cluster.pool)
-    resource = nodes.gpu_resource(env.pools[cluster.pool], workers.profile) if workers.gpus else None
+    workers, offered = workload.workers, nodes.offered(env, workload.pool)
+    resource = nodes.gpu_resource(env.pools[workload.pool], workers.profile) if workers.gpus else None
     return workers.gpus / offered[resource] if resource else min(Decimal(1), workers.cpu.value / offered["cpu"])
 
 
 def references(env: "Environment") -> Iterator[Problem]:
-    """Ray clusters that rely on a contract that is not there."""
-    yield from each(("ray", "clusters"), env.ray.clusters, env, _contract)
+    """Workloads that rely on a contract that is not there."""
+    yield from judged(env, _contract)
 
 
 def limits(env: "Environment") -> Iterator[Problem]:
-    """Ray clusters on pools without the disks that they would write to."""
-    yield from each(("ray", "clusters"), env.ray.clusters, env, _on_scratch)
+    """Workloads on pools without the disks that they would write to."""
+    yield from judged(env, _on_scratch)
 
 
-def _contract(it: Subject["RayCluster"]) -> Iterator[Problem]:
+def _contract(it: Subject[Workload]) -> Iterator[Problem]:
     if known(it.value.checkpoints) and known(it.env.storage.checkpoints) is None:
         at = (*it.at, "checkpoints")
         yield Problem(at, True, "there is no storage.checkpoints", fix="declare storage.checkpoints, or leave it out")
 
 
-def _on_scratch(it: Subject["RayCluster"]) -> Iterator[Problem]:
+def _on_scratch(it: Subject[Workload]) -> Iterator[Problem]:
     if not known(it.value.checkpoints) or contract.declared(it.env).write != "scratch":
         return
     if disks.size(it.env, known(it.value.pool)) == 0:

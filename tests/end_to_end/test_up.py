@@ -146,7 +146,7 @@ def test_the_gang_asks_for_what_the_model_counts(client: Client, checkout: Check
     environment = model_document.read(checkout.document).load()
     group = client.get(PodGroup, "ray-tuning-pg", namespace="research")
     asked = {name: Quantity.parse(amount) for name, amount in group.spec["minResources"].items()}
-    assert asked == gangs.ray_gang(environment, "tuning").min_resources
+    assert asked == gangs.gang(environment, ("ray", "clusters", "tuning")).min_resources
     assert asked["rdma/shared_ib"] == Quantity.parse(4)
 
 

@@ -62,12 +62,12 @@ def _quotas(value: dict[str, Any], env: Environment) -> None:
 
 def _jobs(value: dict[str, Any], env: Environment) -> None:
     for name, cluster in env.ray.clusters.items():
-        head, worker = gangs.requests(env, cluster)
+        gang = gangs.gang(env, ("ray", "clusters", name))
         offered = gpu_resources(value["pools"][cluster.pool])
         asked = [resource for resource, profile in offered.items() if profile == cluster.workers.profile]
-        assert _gpus(head) == set()
-        assert _gpus(worker) == (set(asked) if cluster.workers.gpus else set())
-        assert gangs.ray_nodes_needed(env, name) is not None
+        assert _gpus(gang.lead) == set()
+        assert _gpus(gang.worker) == (set(asked) if cluster.workers.gpus else set())
+        assert gangs.nodes_of(env, ("ray", "clusters", name)) is not None
 
 
 def _exporters(value: dict[str, Any], env: Environment) -> None:

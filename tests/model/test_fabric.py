@@ -2,7 +2,7 @@
 
 import pytest
 
-from model import fabric, gangs, nodes, workload
+from model import fabric, gangs, nodes, pod_patch
 from model.offers import node_offers
 from model.quantities import Quantity
 from tests.model.documents import environment, put
@@ -29,7 +29,7 @@ def fabric_of(**options):
 def test_plain_tcp_asks_for_nothing():
     env = environment()
     assert not fabric.resources(env.pools["train"])
-    patch = workload.patch(env, "train", gpus=8, memory=MEMORY)
+    patch = pod_patch.patch(env, "train", gpus=8, memory=MEMORY)
     assert (patch.resources, patch.capabilities, patch.environment, patch.user) == ({}, (), {}, None)
 
 
@@ -53,15 +53,15 @@ def test_nodes_offer_what_the_plugin_advertises(choice, offered):
 
 def test_a_shared_ticket_is_one_however_many_gpus():
     env = environment(fabric_of())
-    assert workload.devices(env, "train", 8) == workload.devices(env, "train", 1) == 1
-    assert workload.devices(env, "train", 0) == 0
+    assert pod_patch.devices(env, "train", 8) == pod_patch.devices(env, "train", 1) == 1
+    assert pod_patch.devices(env, "train", 0) == 0
 
 
 def test_own_devices_are_shared_out_by_gpus():
     env = environment(fabric_of(mode="sriov"))
-    assert [workload.devices(env, "train", gpus) for gpus in (1, 2, 8)] == [1, 2, 8]
+    assert [pod_patch.devices(env, "train", gpus) for gpus in (1, 2, 8)] == [1, 2, 8]
     env = environment(efa)
-    assert [workload.devices(env, "train", gpus) for gpus in (0, 1, 4, 8)] == [0, 4, 16, 32]
+    assert [pod_patch.devices(env, "train", gpus) for gpus in (0, 1, 4, 8)] == [0, 4, 16, 32]
 
 
 def test_huge_pages_of_a_node_hold_all_its_pods():
@@ -70,44 +70,45 @@ def test_huge_pages_of_a_node_hold_all_its_pods():
     assert whole == Quantity.parse("10256Mi")
     before = nodes.allocatable(environment(efa, put("pools.train.fabric", "tcp")).pools["train"])["memory"]
     assert nodes.allocatable(env.pools["train"])["memory"].value == before.value - whole.value
-    single = workload.patch(env, "train", gpus=1, memory=MEMORY)
+    single = pod_patch.patch(env, "train", gpus=1, memory=MEMORY)
     assert single.resources == {"vpc.amazonaws.com/efa": Quantity.parse(4), "hugepages-2Mi": Quantity.parse("640Mi")}
     assert single.resources["hugepages-2Mi"].value * 8 <= whole.value
 
 
 def test_gangs_count_what_pods_ask_for():
     env = environment(fabric_of())
-    gang = gangs.ray_gang(env, "tuning")
+    gang = gangs.gang(env, ("ray", "clusters", "tuning"))
     assert gang.worker["rdma/shared_ib"] == 1
     assert gang.requests["rdma/shared_ib"] == gang.workers == 4
+    assert gang.lead is not None
     assert "rdma/shared_ib" not in gang.lead
 
 
 def test_memory_can_be_locked():
-    patch = workload.patch(environment(fabric_of()), "train", gpus=8, memory=MEMORY)
+    patch = pod_patch.patch(environment(fabric_of()), "train", gpus=8, memory=MEMORY)
     assert (patch.capabilities, patch.user) == (("DAC_OVERRIDE", "IPC_LOCK"), 0)
-    patch = workload.patch(environment(fabric_of(memlock="unlimited")), "train", gpus=8, memory=MEMORY)
+    patch = pod_patch.patch(environment(fabric_of(memlock="unlimited")), "train", gpus=8, memory=MEMORY)
     assert (patch.capabilities, patch.user) == ((), None)
 
 
 def test_nccl_fails_rather_than_fall_back_to_tcp():
-    patch = workload.patch(environment(fabric_of()), "train", gpus=8, memory=MEMORY)
+    patch = pod_patch.patch(environment(fabric_of()), "train", gpus=8, memory=MEMORY)
     assert patch.environment == {"NCCL_NET": "IB"}
-    assert workload.patch(environment(efa), "train", gpus=8, memory=MEMORY).environment == {}
+    assert pod_patch.patch(environment(efa), "train", gpus=8, memory=MEMORY).environment == {}
 
 
 def test_hcas_are_named_exactly():
     env = environment(fabric_of(hcas=["mlx5_1", "mlx5_11:1"]))
-    patch = workload.patch(env, "train", gpus=8, memory=MEMORY)
+    patch = pod_patch.patch(env, "train", gpus=8, memory=MEMORY)
     assert patch.environment["NCCL_IB_HCA"] == "=mlx5_1,mlx5_11:1"
     env = environment(fabric_of(storageHcas=["mlx5_2"]))
-    patch = workload.patch(env, "train", gpus=8, memory=MEMORY)
+    patch = pod_patch.patch(env, "train", gpus=8, memory=MEMORY)
     assert patch.environment["NCCL_IB_HCA"] == "^=mlx5_2"
 
 
 def test_roce_pods_are_attached_to_their_rails_and_meet_on_their_own_network():
     env = environment(put("pools.train.fabric", ROCE | {"networks": ["rails/rail-0", "rails/rail-1"]}))
-    patch = workload.patch(env, "train", gpus=8, memory=MEMORY)
+    patch = pod_patch.patch(env, "train", gpus=8, memory=MEMORY)
     assert patch.annotations == {"k8s.v1.cni.cncf.io/networks": "rails/rail-0,rails/rail-1"}
     assert patch.environment == {"NCCL_NET": "IB", "NCCL_SOCKET_IFNAME": "=eth0"}
     assert not patch.host_network
@@ -117,7 +118,7 @@ def test_a_pod_in_the_network_of_its_node_is_the_only_one_there():
     env = environment(
         put("pools.train.fabric", ROCE | {"mode": "host", "socketInterface": "bond0", "trafficClass": 106})
     )
-    patch = workload.patch(env, "train", gpus=4, memory=MEMORY)
+    patch = pod_patch.patch(env, "train", gpus=4, memory=MEMORY)
     assert patch.host_network
     assert patch.resources == {"rdma/host_roce": Quantity.parse(1)}
     assert nodes.capacity(env.pools["train"])["rdma/host_roce"] == Quantity.parse(1)
@@ -126,21 +127,21 @@ def test_a_pod_in_the_network_of_its_node_is_the_only_one_there():
 
 def test_each_virtual_function_is_attached():
     env = environment(fabric_of(mode="sriov", networks=["ib"]))
-    patch = workload.patch(env, "train", gpus=2, memory=MEMORY)
+    patch = pod_patch.patch(env, "train", gpus=2, memory=MEMORY)
     assert patch.annotations == {"k8s.v1.cni.cncf.io/networks": "ib,ib"}
     assert patch.resources == {"rdma/ib": Quantity.parse(2)}
 
 
 def test_shared_memory_is_half_of_the_memory():
     env = environment()
-    assert workload.patch(env, "train", gpus=0, memory=Quantity.parse("32Gi")).shared_memory == Quantity.parse("16Gi")
-    assert workload.patch(env, "train", gpus=0, memory=Quantity.parse("1Mi")).shared_memory == Quantity.parse("1Mi")
+    assert pod_patch.patch(env, "train", gpus=0, memory=Quantity.parse("32Gi")).shared_memory == Quantity.parse("16Gi")
+    assert pod_patch.patch(env, "train", gpus=0, memory=Quantity.parse("1Mi")).shared_memory == Quantity.parse("1Mi")
 
 
 def test_slices_of_gpus_get_no_rdma_of_themselves():
     env = environment(fabric_of(), put("pools.train.sharing", {"timeSlicing": {"replicas": 2}}), no_quota_of_whole_gpus)
-    assert workload.devices(env, "train", 1) == 0
-    assert workload.patch(env, "train", gpus=1, memory=MEMORY, rdma=1).resources == {
+    assert pod_patch.devices(env, "train", 1) == 0
+    assert pod_patch.patch(env, "train", gpus=1, memory=MEMORY, rdma=1).resources == {
         "rdma/shared_ib": Quantity.parse(1)
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from model import document, fabric, fabric_changes, gangs, nccl, nodes, rdma, workload
+from model import document, fabric, fabric_changes, gangs, nccl, nodes, pod_patch, rdma
 from model.problems import render
 
 _GPU = "h100-sxm-80gb"
@@ -87,9 +87,9 @@ def test_what_workloads_ask_for_is_offered(value: dict[str, Any]):
     env = verdict.required()
     for name, cluster in env.ray.clusters.items():
         workers = cluster.workers
-        patch = workload.patch(env, cluster.pool, gpus=workers.gpus, memory=workers.memory, rdma=workers.rdma)
+        patch = pod_patch.patch(env, cluster.pool, gpus=workers.gpus, memory=workers.memory, rdma=workers.rdma)
         offered = nodes.offered(env, cluster.pool)
-        gang = gangs.ray_gang(env, name)
+        gang = gangs.gang(env, ("ray", "clusters", name))
         for resource, amount in patch.resources.items():
             assert 0 < amount.value <= offered[resource]
             assert gang.worker[resource] == amount.value
@@ -136,8 +136,8 @@ def test_derived_variables_are_sound_themselves(value: dict[str, Any]):
         where = nccl.setting(env, cluster.pool, gpus=workers.gpus, rdma=workers.rdma)
         found = [it for it in nccl.problems((), where.derived, replace(where, derived={})) if it.severity == "error"]
         assert not found
-        attached = workload.patch(env, cluster.pool, gpus=workers.gpus, memory=workers.memory).annotations
-        named = [it for it in attached.get(workload.NETWORKS, "").split(",") if it]
+        attached = pod_patch.patch(env, cluster.pool, gpus=workers.gpus, memory=workers.memory).annotations
+        named = [it for it in attached.get(pod_patch.NETWORKS, "").split(",") if it]
         assert not where.interfaces or len(where.interfaces) == 1 + len(named)
 
 

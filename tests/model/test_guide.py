@@ -75,7 +75,7 @@ _FABRICS: dict[str, Any] = {
 
 
 def test_what_follows_from_a_fabric_is_as_its_guide_says():
-    from model import fabric, rdma, workload
+    from model import fabric, pod_patch, rdma
     from model.quantities import Quantity
 
     rows = re.findall(
@@ -88,7 +88,7 @@ def test_what_follows_from_a_fabric_is_as_its_guide_says():
         shape = {"cpu": 192, "memory": "2Ti", "gpu": {"model": "h100-sxm-80gb", "count": 8}, "nics": nics}
         env = document.load({**REST, "pools": {"train": {"shape": shape, "size": 1, "fabric": choice}}})
         pool = env.pools["train"]
-        patch = workload.patch(env, "train", gpus=8, memory=Quantity.parse("1Ti"))
+        patch = pod_patch.patch(env, "train", gpus=8, memory=Quantity.parse("1Ti"))
         offered = [f"{count} × `{name}`" for name, count in fabric.resources(pool).items()]
         pages = f", and {patch.resources['hugepages-2Mi']} in huge pages" if "hugepages-2Mi" in patch.resources else ""
         asked = [f"{amount}{pages}" for name, amount in patch.resources.items() if name != "hugepages-2Mi"]

@@ -3,7 +3,7 @@
 from pydantic import BaseModel, ConfigDict
 
 from model import kai, queues
-from model.ray import Within
+from model.workloads import Within
 from tests.model.documents import drop, environment, put
 from tests.model.test_schedulers import fitting
 

@@ -4,7 +4,7 @@ import pytest
 
 from model import kueue, queues
 from model.queues import QueueNode
-from model.ray import Within
+from model.workloads import Within
 from tests.model.documents import drop, environment, put
 from tests.model.test_schedulers import fitting
 

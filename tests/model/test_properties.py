@@ -22,7 +22,9 @@ from model import (
     scheduler_rules,
     topology,
     volcano,
+    workloads,
 )
+from model.bounds import bounds
 from model.problems import render
 from model.quantities import Quantity
 from model.schema import json_schema
@@ -129,15 +131,15 @@ def test_the_scheduler_knows_every_gpu_resource(value: dict[str, Any]):
 @given(documents())
 def test_gangs_fit_where_they_are_said_to(value: dict[str, Any]):
     env = document.load(value)
-    for name, cluster in env.ray.clusters.items():
-        gang = gangs.ray_gang(env, name)
-        needed = gangs.ray_nodes_needed(env, name)
+    for it in workloads.every(env):
+        gang, needed = gangs.gang(env, it.at), gangs.nodes_of(env, it.at)
         assert needed is not None
-        assert needed <= env.pools[cluster.pool].most
-        assert gang.min_member == gang.workers + 1
-        assert all(bound.workers >= gang.workers for bound in gangs.bounds(env, name) if bound.hard)
+        assert needed <= env.pools[it.value.pool].most
+        assert gang.pods == gang.workers + (1 if it.value.leads else 0)
+        assert all(bound.workers >= gang.workers for bound in bounds(it) if bound.hard)
         total = {key: amount.value for key, amount in gang.min_resources.items()}
-        assert total["cpu"] == gang.lead["cpu"] + gang.worker["cpu"] * gang.workers
+        once = sum(pods.get("cpu", Decimal(0)) for pods in (gang.lead or {}, gang.apart))
+        assert total["cpu"] == once + gang.worker["cpu"] * gang.workers
 
 
 @_relaxed

@@ -180,7 +180,7 @@ def test_an_autoscaled_gang_is_its_head_and_minimum():
     path, problem = only(warnings(change))
     assert path == f"{TUNING}.workers.count"
     assert "the head and 0 workers; 4 more" in problem.message
-    assert gangs.ray_gang(environment(change), "tuning").min_member == 1
+    assert gangs.gang(environment(change), ("ray", "clusters", "tuning")).pods == 1
 
 
 def test_workers_beyond_what_fits_are_a_warning():
@@ -272,8 +272,8 @@ def test_the_version_of_ray_is_exact(version: object):
 
 
 def test_a_gang_asks_for_what_kuberay_adds_up():
-    gang = gangs.ray_gang(environment(), "tuning")
-    assert gang.min_member == 5
+    gang = gangs.gang(environment(), ("ray", "clusters", "tuning"))
+    assert gang.pods == 5
     assert gang.min_resources == {
         "cpu": Quantity.parse("392"),
         "memory": Quantity.parse("4128Gi"),
@@ -282,12 +282,12 @@ def test_a_gang_asks_for_what_kuberay_adds_up():
 
 
 def test_a_gang_of_a_head_alone_asks_for_no_gpus():
-    gang = gangs.ray_gang(environment(put(f"{TUNING}.workers.count", {"min": 0, "max": 4})), "tuning")
+    gang = gangs.gang(environment(put(f"{TUNING}.workers.count", {"min": 0, "max": 4})), ("ray", "clusters", "tuning"))
     assert gang.min_resources == {"cpu": Quantity.parse("8"), "memory": Quantity.parse("32Gi")}
 
 
 def test_shared_gpus_are_asked_for_by_their_own_name():
-    gang = gangs.ray_gang(environment(), "answers")
+    gang = gangs.gang(environment(), ("ray", "clusters", "answers"))
     assert gang.min_resources["nvidia.com/gpu.shared"] == Quantity.parse("6")
 
 
@@ -303,7 +303,7 @@ WORKERS = "ray.clusters.answers.workers"
 
 def test_a_worker_names_the_instance_that_it_means():
     env = environment(*CUT, put(f"{WORKERS}.profile", "3g.40gb"))
-    gang = gangs.ray_gang(env, "answers")
+    gang = gangs.gang(env, ("ray", "clusters", "answers"))
     assert gang.min_resources["nvidia.com/mig-3g.40gb"] == Quantity.parse("6")
     assert "nvidia.com/gpu" not in gang.min_resources
 
@@ -321,7 +321,7 @@ def test_instances_of_one_kind_need_no_name():
         put("queues.production.deserved", quotas),
         put("queues.production.capability", quotas),
     ]
-    gang = gangs.ray_gang(environment(*change), "answers")
+    gang = gangs.gang(environment(*change), ("ray", "clusters", "answers"))
     assert gang.min_resources["nvidia.com/mig-1g.10gb"] == Quantity.parse("6")
     assert not errors(*change, put(f"{WORKERS}.profile", "1g.10gb"))
 

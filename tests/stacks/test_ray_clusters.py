@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from model import document
-from model.gangs import ray_gang
+from model import document, gangs
 from twin.rehearsal import Rehearsal
 
 Rehearse = Callable[[Callable[[dict[str, Any]], Any]], Rehearsal]
@@ -168,5 +167,5 @@ def test_priority_reaches_group_and_pods(rehearsed: Rehearse) -> None:
 
 def test_pods_add_up_to_the_gang_that_the_model_counts(rehearsed: Rehearse, twin_value: dict[str, Any]) -> None:
     spec = cluster(rehearsed(lambda _: None))["spec"]
-    gang = ray_gang(document.load(twin_value), "tuning")
-    assert gang.min_member == 1 + spec["workerGroupSpecs"][0]["replicas"]
+    gang = gangs.gang(document.load(twin_value), ("ray", "clusters", "tuning"))
+    assert gang.pods == 1 + spec["workerGroupSpecs"][0]["replicas"]

@@ -96,7 +96,7 @@ def test_who_does_not_ask_gets_nothing() -> None:
 
 def test_the_uploader_counts_when_a_gang_is_placed() -> None:
     env, _ = _made()
-    gang = gangs.ray_gang(env, "tuning")
+    gang = gangs.gang(env, ("ray", "clusters", "tuning"))
     # KubeRay leaves it out of the gang's resources, as it leaves out all init containers.
     assert gang.worker["cpu"] == 96
     assert gang.worker_pod["cpu"] == 98

@@ -10,13 +10,13 @@ from catalog import reader as catalog
 
 from . import fabric, nodes
 from .gpu_requests import SHARED_MEMORY
-from .problems import Problem, Subject, Unanswerable, each, known
+from .problems import Problem, Subject, Unanswerable, known
 from .quantities import MEBIBYTE, Quantity, written
+from .workloads import Workload, judged
 
 if TYPE_CHECKING:
     from .environment import Environment
     from .pools import Pool
-    from .ray import RayCluster
 
 OWN_MEMORY = "/var/shared-memory"
 """Where processes share memory in a container that shares its GPU by MPS: its /dev/shm is that of the MPS server."""
@@ -144,10 +144,10 @@ def environment(kind: fabric.Fabric) -> dict[str, str]:
 
 def limits(env: "Environment") -> Iterator[Problem]:
     """Workloads that ask for more of a fabric than it has, or for something that it does not mean."""
-    yield from each(("ray", "clusters"), env.ray.clusters, env, _rdma)
+    yield from judged(env, _rdma)
 
 
-def _rdma(it: Subject["RayCluster"]) -> Iterator[Problem]:
+def _rdma(it: Subject[Workload]) -> Iterator[Problem]:
     rdma, name, at = known(it.value.workers.rdma), known(it.value.pool), (*it.at, "workers", "rdma")
     if rdma is None or name not in it.env.pools:
         return

@@ -1,0 +1,134 @@
+"""What is wrong with Ray clusters, jobs and services, beyond what any workload may have wrong."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import bounds, image_names, names
+from .gang_rules import written
+from .gangs import gang, twice
+from .problems import NOTHING, Problem, Subject, answered, each, known, lost
+from .ray import RayCluster, RayJob, RayService, RayWorkload
+
+if TYPE_CHECKING:
+    from .environment import Environment
+
+CLUSTER, JOB_OR_SERVICE = names.dns_1035(53), names.dns_1035(47)
+"""KubeRay refuses longer names, because of what it makes from them: services, pods, and of jobs and services a cluster
+(ray-operator/controllers/ray/utils/constant.go, MaxRayClusterNameLength and those beside it)."""
+_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+_CLUSTERS, _JOBS, _SERVICES = ("ray", "clusters"), ("ray", "jobs"), ("ray", "services")
+
+
+def values(env: "Environment") -> Iterator[Problem]:
+    """What is wrong with each by itself."""
+    yield from answered(each, _CLUSTERS, env.ray.clusters, env, _cluster_name, _version)
+    yield from answered(each, _JOBS, env.ray.jobs, env, _name, _version, _entrypoint, _restarts)
+    yield from answered(each, _SERVICES, env.ray.services, env, _name, _version, _serve)
+
+
+def references(env: "Environment") -> Iterator[Problem]:
+    """Images that are none, or of another Ray."""
+    for at, group in ((_CLUSTERS, env.ray.clusters), (_JOBS, env.ray.jobs), (_SERVICES, env.ray.services)):
+        yield from answered(each, at, group, env, _image)
+
+
+def limits(env: "Environment") -> Iterator[Problem]:
+    """Jobs and clusters of one namespace whose gangs would have one name."""
+    yield from answered(each, _JOBS, env.ray.jobs, env, _one_gang)
+
+
+def fits(env: "Environment") -> Iterator[Problem]:
+    """Services that could not be upgraded."""
+    yield from answered(each, _SERVICES, env.ray.services, env, _upgrade)
+
+
+def _cluster_name(it: Subject[RayCluster]) -> Iterator[Problem]:
+    if fault := CLUSTER.fault(it.name):
+        yield Problem(it.at, it.name, fault, CLUSTER.allowed, spoils=NOTHING)
+
+
+def _name(it: Subject[RayJob] | Subject[RayService]) -> Iterator[Problem]:
+    if fault := JOB_OR_SERVICE.fault(it.name):
+        yield Problem(it.at, it.name, fault, JOB_OR_SERVICE.allowed, spoils=NOTHING)
+
+
+def _version(it: Subject[Any]) -> Iterator[Problem]:
+    if not _VERSION.fullmatch(known(it.value.ray)):
+        yield Problem((*it.at, "ray"), it.value.ray, "must be one exact version", 'such as "2.52.0"')
+
+
+def _image(it: Subject[Any]) -> Iterator[Problem]:
+    workload: RayWorkload = it.value
+    image, version = known(workload.image), known(workload.ray)
+    if image is None:
+        return
+    at, reference = (*it.at, "image"), image_names.parse(image)
+    if reference is None:
+        yield Problem(at, image, "is no image reference", image_names.ALLOWED, f"rayproject/ray:{version}")
+    elif not reference.exact:
+        message = "names no exact image, so pods of one cluster may differ"
+        yield Problem(at, image, message, image_names.ALLOWED, f"{reference.repository}:{version}")
+    elif reference.tag and (tagged := _VERSION.match(reference.tag)) and tagged[0] != version:
+        message = f"has Ray {tagged[0]}, the cluster says {version}"
+        yield Problem(at, image, message, f"Ray {version} in both", image.replace(tagged[0], version))
+
+
+def _entrypoint(it: Subject[RayJob]) -> Iterator[Problem]:
+    if not known(it.value.entrypoint).strip():
+        yield Problem((*it.at, "entrypoint"), it.value.entrypoint, "must be a command", "such as python train.py")
+
+
+def _restarts(it: Subject[RayJob]) -> Iterator[Problem]:
+    if known(it.value.restarts) < 0:
+        yield Problem((*it.at, "restarts"), it.value.restarts, "must not be negative", "0 or more")
+
+
+def _one_gang(it: Subject[RayJob]) -> Iterator[Problem]:
+    """KubeRay names the gang after the job, as that of a cluster after the cluster: `ray-<name>-pg`."""
+    other = it.env.ray.clusters.get(it.name)
+    if other is not None and not lost(other) and other.namespace == it.value.namespace:
+        message = f"a Ray cluster of namespace {it.value.namespace} has this name, and both would have the same gang"
+        yield Problem(it.at, it.name, message, "another name", spoils=NOTHING)
+
+
+_APPLICATION = "import_path"
+
+
+def _serve(it: Subject[RayService]) -> Iterator[Problem]:
+    """Only what KubeRay and Serve themselves refuse much later (https://docs.ray.io/en/latest/serve/api/, schema)."""
+    at, applications = (*it.at, "serve", "applications"), known(it.value.serve).get("applications")
+    if not isinstance(applications, list) or not applications:
+        message = "a service has at least one application"
+        yield Problem((*it.at, "serve"), it.value.serve, message, "applications: [{name: …, import_path: …}]")
+        return
+    seen: dict[tuple[str, object], int] = {}
+    for index, application in enumerate(applications):
+        if not isinstance(application, dict):
+            yield Problem((*at, index), application, "must be a mapping", "{name: …, import_path: …}")
+            continue
+        path = application.get(_APPLICATION)
+        if not isinstance(path, str) or not re.fullmatch(r"[\w.]+[.:]\w+", path):
+            message = "an application has an import_path: its module and, after a colon, the variable in it"
+            yield Problem((*at, index), application, message, "such as import_path: answers.app:deployment")
+        for key, default in (("name", "default"), ("route_prefix", "/")):
+            value = application.get(key, default)
+            if value is not None and (first := seen.setdefault((key, value), index)) != index:
+                message = f"applications {first} and {index} have the same {key}"
+                yield Problem((*at, index), value, message, f"each {key} once")
+
+
+def _upgrade(it: Subject[RayService]) -> Iterator[Problem]:
+    """A gang that fits once, on a service whose upgrades need it twice."""
+    if it.value.upgrade != "NewCluster":
+        return
+    one = gang(it.env, it.at)
+    two = twice(one)
+    found = bounds.shared(it, two)
+    if any(bound.workers < one.workers for bound in bounds.bounds(it)):
+        return
+    if broken := [bound for bound in found if bound.workers < two.workers]:
+        told = "; ".join(bound.broken_by(two.workers) for bound in broken)
+        message = f"an upgrade runs a second cluster beside the first, and both never fit: {told}"
+        allowed = f"half of it for {written(it.value.workers.count)} workers, or upgrade: Recreate"
+        yield Problem((*it.at, "upgrade"), it.value.upgrade, message, allowed, "upgrade: Recreate")
