@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import typer
 
-from . import checking, destroying, doctoring, rendering, testing, twinning, upping
+from . import checking, destroying, doctoring, explaining, rendering, testing, twinning, upping
 from .aws import initialising
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app.command()(checking.check)
 app.command()(rendering.render)
 app.command()(upping.up)
 app.command()(destroying.destroy)
+app.command()(explaining.why)
 app.command()(doctoring.doctor)
 app.command()(checking.schema)
 app.command()(testing.test)

@@ -59,6 +59,19 @@ def made_by(engine: Engine, stack: str) -> Iterator[Client | None]:
 
 
 @contextmanager
+def required(engine: Engine, stack: str) -> Iterator[Client]:
+    """Give a client of the cluster that a stack made itself.
+
+    Raises:
+        RefusedError: It has made none, or the cluster does not answer or refuses.
+    """
+    with made_by(engine, stack) as client:
+        if client is None:
+            raise RefusedError(f"stack {stack}: it has no cluster yet\n  fix: ./gangline up {stack}")
+        yield client
+
+
+@contextmanager
 def connected(settings: Mapping[str, str], context: str) -> Iterator[Client]:
     """Give a client of the cluster that an engine with these settings would work on.
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import httpx2
-from lightkube import ApiError, Client
-from lightkube.generic_resource import create_global_resource, create_namespaced_resource
+from lightkube import Client
+from lightkube.generic_resource import create_namespaced_resource
 from lightkube.types import PatchType
 from tenacity import RetryError, Retrying, retry_if_result, stop_after_delay, wait_fixed
 
@@ -16,16 +16,16 @@ from model.quantities import written
 from model.volcano import AGREED, REMOVAL
 from model.waiting.seen import Group, Workload, gpus
 
-from . import clusters, work
+from . import clusters, seeing
 from .output import console
 from .refusals import RefusedError
+from .seeing import Queue
 
 if TYPE_CHECKING:
     from model.environment import Environment
 
     from .upping import Place
 
-Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
 Command = create_namespaced_resource("bus.volcano.sh", "v1alpha1", "Command", "commands")
 QUEUE_TYPE = "kubernetes:scheduling.volcano.sh/v1beta1:Queue"
 WORKLOAD_TYPES = {
@@ -162,7 +162,7 @@ def refuse_busy(client: Client, going: Departure, command: str, *, force: bool) 
     if parts:
         told = [f"{command}: queues that are not of this stack are parts of queues that go", *parts]
         raise RefusedError("\n".join([*told, "  fix: delete them first, or give them another parent"]))
-    if found := [] if force else busy(work.groups(client), going):
+    if found := [] if force else busy(seeing.groups(client), going):
         raise RefusedError(
             "\n".join(
                 [
@@ -287,9 +287,4 @@ def _annotation(queue: Mapping[str, Any]) -> str | None:
 
 def _queues(client: Client) -> dict[str, dict[str, Any]]:
     """Give all Queue objects by name; none where the cluster does not know the kind."""
-    try:
-        return {found["metadata"]["name"]: found for queue in client.list(Queue) for found in [dict(queue.to_dict())]}
-    except ApiError as error:
-        if error.status.code == 404:
-            return {}
-        raise
+    return {found["metadata"]["name"]: found for found in seeing.objects(client, Queue)}

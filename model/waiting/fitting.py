@@ -36,8 +36,12 @@ def suits(node: Node, shape: Shape) -> bool:
 
 
 def candidates(nodes: Sequence[Node], group: Group) -> list[Node]:
-    """The nodes that suit some pod of a gang, whether or not they take pods now."""
-    return [node for node in nodes if any(suits(node, shape) for shape in group.shapes)]
+    """The nodes that hold some pod of a gang when they are empty, whether or not they take pods now."""
+    return [node for node in nodes if any(suits(node, shape) and _fits(node, shape) for shape in group.shapes)]
+
+
+def _fits(node: Node, shape: Shape) -> bool:
+    return holds(node.allocatable, shape.asks) > 0 if any(shape.asks.values()) else True
 
 
 def placed(group: Group, nodes: Sequence[Node], rooms: Mapping[str, Amounts]) -> int:
@@ -46,9 +50,9 @@ def placed(group: Group, nodes: Sequence[Node], rooms: Mapping[str, Amounts]) ->
     Pods of a gang are mostly alike, and then this is exact.
     """
     left = {node.name: dict(rooms[node.name]) for node in nodes}
-    by_room = sorted(nodes, key=lambda node: _size(left[node.name]))
+    by_room = sorted(nodes, key=lambda node: size(left[node.name]))
     count = 0
-    for shape in sorted(group.shapes, key=lambda shape: _size(shape.asks), reverse=True):
+    for shape in sorted(group.shapes, key=lambda shape: size(shape.asks), reverse=True):
         wanted = shape.count
         pod = {**shape.asks, **_ONE_POD}
         for node in by_room:
@@ -62,6 +66,7 @@ def placed(group: Group, nodes: Sequence[Node], rooms: Mapping[str, Amounts]) ->
     return count
 
 
-def _size(amounts: Amounts) -> tuple[Decimal, Decimal, Decimal]:
+def size(amounts: Amounts) -> tuple[Decimal, Decimal, Decimal]:
+    """What orders amounts: devices first, then cores, then memory."""
     devices = sum((amount for name, amount in amounts.items() if "/" in name), Decimal(0))
     return devices, amounts.get("cpu", Decimal(0)), amounts.get("memory", Decimal(0))

@@ -118,7 +118,7 @@ WHOLE = Departure(("research.vision", "research.llm", "research"))
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queue_removal, "_queues", lambda client: client.queues(client))
-    monkeypatch.setattr(queue_removal.work, "groups", lambda client: client.groups)
+    monkeypatch.setattr(queue_removal.seeing, "groups", lambda client: client.groups)
     monkeypatch.setattr(queue_removal, "SECONDS", 0)
 
 

@@ -224,13 +224,30 @@ kubernetes.core.v1.Pod(
 """
 
 
-def test_a_gang_that_does_not_fit_stays_whole_outside(client: Client) -> None:
+def test_a_gang_that_does_not_fit_stays_whole_outside_and_says_why(client: Client, checkout: Checkout) -> None:
     # 60 nodes of 8 are free: 64 less the 4 of the Ray cluster.
     client.create(Job.from_dict(_gang("too-large", 61)))
     client.create(Job.from_dict(_gang("fits", 8)))
     assert eventually(lambda: len(bound(pods(client, "research", **{"volcano.sh/job-name": "fits"}))) == 8)
     assert bound(pods(client, "research", **{"volcano.sh/job-name": "too-large"})) == []
-    for name in ("too-large", "fits"):
+    assert "have room for 52 of its 61 pods" in checkout.run("why", "too-large").stdout
+    assert re.search(r"job research/fits runs .*\n +8 pods on 8 nodes", checkout.run("why", "fits").stdout)
+    racked = _gang("racked", 17)
+    racked["spec"]["networkTopology"] = {"mode": "hard", "highestTierAllowed": 1}
+    client.create(Job.from_dict(racked))
+    assert eventually(
+        lambda: (
+            "racked"
+            in {
+                each.metadata.ownerReferences[0].name
+                for each in client.list(PodGroup, namespace="research")
+                if each.metadata and each.metadata.ownerReferences
+            }
+        )
+    )
+    says = "it must stay within one rack, and none is large enough: even empty, the largest holds 16 of its 17 pods"
+    assert says in checkout.run("why", "research/racked").stdout
+    for name in ("too-large", "fits", "racked"):
         client.delete(Job, name, namespace="research")
     assert eventually(lambda: not pods(client, "research", **{"volcano.sh/job-namespace": "research"}))
 
