@@ -87,7 +87,7 @@ def times(amounts: Amounts, factor: int) -> dict[str, Decimal]:
 def sidecars(workload: Workload, part: str) -> tuple[Sidecar, ...]:
     """What stands beside the container of a part's pods: what the operator adds, and the uploader of checkpoints."""
     uploader = mounts.resources(workload) if part == "workers" else {}
-    return (*workload.sidecars(part), *((Sidecar("uploader", uploader),) if uploader else ()))
+    return (*workload.sidecars(part), *((Sidecar("uploader", uploader, workload.counts_uploader),) if uploader else ()))
 
 
 def _beside(found: Iterable[Sidecar], *, counted: bool) -> Amounts:
@@ -129,7 +129,7 @@ def _of(it: Subject[Workload]) -> Gang:
     return Gang(
         pool=known(workload.pool),
         lead=None if leader is None else added(_basic(leader), _beside(above, counted=True)),
-        worker=asked(it.env, workload),
+        worker=added(asked(it.env, workload), _beside(below, counted=True)),
         workers=fewest(known(workload.workers.count)),
         sidecars=_beside(above, counted=False),
         beside=_beside(below, counted=False),

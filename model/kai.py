@@ -14,7 +14,7 @@ from .topology import HOSTNAME, level_name
 
 if TYPE_CHECKING:
     from .environment import Environment
-    from .ray import Within
+    from .workloads import Within
 
 NAME = "gangline"
 """The name of the topology."""

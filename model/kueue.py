@@ -22,7 +22,7 @@ from .topology import HOSTNAME, level_name
 
 if TYPE_CHECKING:
     from .environment import Environment
-    from .ray import Within
+    from .workloads import Within
 
 NAME = "gangline"
 """How the names of the one flavour and of its topology begin."""

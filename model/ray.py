@@ -1,5 +1,6 @@
 """Ray on this cluster: clusters, jobs and services."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -9,7 +10,7 @@ from pydantic import Field
 from . import nodes
 from .base import Declared
 from .durations import Duration
-from .quantities import MEBIBYTE
+from .quantities import MEBIBYTE, Quantity
 from .workloads import NONE, Amounts, Leader, Sidecar, Workload
 
 if TYPE_CHECKING:
@@ -19,8 +20,11 @@ AUTOSCALER: Amounts = MappingProxyType({"cpu": Decimal("0.5"), "memory": 512 * M
 """The sidecar that KubeRay adds to the head pod of an autoscaled cluster
 (https://github.com/ray-project/kuberay, ray-operator/controllers/ray/common/pod.go, BuildAutoscalerContainer)."""
 SUBMITTER: Amounts = MappingProxyType({"cpu": Decimal("0.5"), "memory": 200 * MEBIBYTE})
-"""What a submitter asks for, in a pod of its own or beside the head
-(https://github.com/ray-project/kuberay, ray-operator/controllers/ray/common/job.go)."""
+"""The sidecar that KubeRay adds to the head pod to submit a job (common/job.go there)."""
+SUBMITTER_POD: Mapping[str, Quantity] = MappingProxyType(
+    {"cpu": Quantity.parse("500m"), "memory": Quantity.parse("1Gi")}
+)
+"""What the pod asks for that submits a job, and then follows its log: as much memory as that of KubeRay may use."""
 
 
 class RayWorkload(Workload):
@@ -68,7 +72,8 @@ class RayJob(RayWorkload):
     @property
     def apart(self) -> Amounts:
         """With K8sJobMode the submitter has a pod of its own, which is in the gang's resources but not in its size."""
-        return SUBMITTER if self.submission == "K8sJobMode" else NONE
+        submits = self.submission == "K8sJobMode"
+        return {name: amount.value for name, amount in SUBMITTER_POD.items()} if submits else NONE
 
 
 class RayService(RayWorkload):

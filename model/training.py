@@ -18,6 +18,7 @@ class TrainingJob(Workload):
 
     called: ClassVar[str] = "training job"
     leader: ClassVar[str] = "launcher"
+    counts_uploader: ClassVar[bool] = True
 
     image: str
     """Image of all its pods, with a tag or digest."""
@@ -37,7 +38,7 @@ class TrainingJob(Workload):
         if self.framework == "mpi":
             return {self.leader: 1, WORKING: workers}
         if self.framework == "pytorch":
-            return {LEADING: 1, **({WORKING: workers - 1} if workers > 1 else {})}
+            return {LEADING: 1, WORKING: workers - 1}
         return {WORKING: workers}
 
     @property

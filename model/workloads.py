@@ -13,7 +13,7 @@ from .base import Declared
 from .counts import Count, Size
 from .derived import derived
 from .problems import Path, Problem, Subject, Unanswerable, answered, readable
-from .quantities import Cpu, Memory
+from .quantities import Cpu, Memory, Quantity
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -51,6 +51,11 @@ class Leader(Declared):
     """Cores."""
     memory: Memory
     """Memory."""
+
+    @property
+    def asked(self) -> Mapping[str, Quantity]:
+        """What it asks for, by resource."""
+        return {"cpu": self.cpu, "memory": self.memory}
 
 
 class Workers(Declared):
@@ -91,6 +96,9 @@ class Workload(Declared):
     """What this kind is called in messages, and `the` lead in it."""
     leader: ClassVar[str] = ""
     """The key of the pod that leads, for kinds that may have one."""
+    counts_uploader: ClassVar[bool] = False
+    """Whether the operator counts the uploader's sidecar in the gang's resources. KubeRay does not
+    (https://github.com/ray-project/kuberay/issues/4996)."""
 
     namespace: str
     """A namespace of a tenant."""

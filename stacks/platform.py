@@ -12,7 +12,6 @@ from components.fabric.network_operator import NetworkOperator
 from components.kubernetes.client import Reach
 from components.kubernetes.provider import provider
 from components.namespaces import namespace
-from components.ray.cluster import RayCluster
 from components.ray.operator import RayOperator
 from components.scheduling.hypernodes import HyperNodes
 from components.scheduling.queues import Queues
@@ -26,12 +25,12 @@ from model.environment import Environment
 from model.namespaces import AGENTS
 from model.releases import upstream
 from model.storage import claims
-from model.tenants import by_namespace
 from stacks import sharing
 from stacks.aws import Foundation
 from stacks.aws_storage import Stored
 from stacks.monitoring import monitoring
 from stacks.storage import has_agents, storage, volumes
+from stacks.workloads import workloads
 
 
 @pulumi.type_token("gangline:index:Platform")
@@ -40,7 +39,7 @@ class Platform(Component):
 
     Its own inputs are that document: there policies read what a person declared, from a preview or from a saved state.
 
-    Order: definitions, Volcano, queues, Ray operator, namespaces, Ray clusters; `destroy` goes the other way.
+    Order: definitions, Volcano, queues, Ray operator, namespaces, workloads; `destroy` goes the other way.
     Namespaces come after the operators so that they go before them: whatever people made in a namespace still finds
     the operator that clears its finalizers.
 
@@ -96,7 +95,7 @@ class Platform(Component):
             definitions=self._definitions,
             child=self._child,
         )
-        self._ray_clusters([*scheduling, operator], ready)
+        workloads(name, environment, self._reach, child=self._child, after=[*scheduling, operator], tenants=ready)
         self.register_outputs({})
 
     def _child(self, *depends_on: pulumi.Resource, adopt: bool = False) -> pulumi.ResourceOptions:
@@ -204,17 +203,6 @@ class Platform(Component):
             )
             for tenant in self._environment.tenants
         }
-
-    def _ray_clusters(self, after: list[pulumi.Resource], tenants: dict[str, list[pulumi.Resource]]) -> None:
-        owner = by_namespace(self._environment)
-        for cluster, declared in self._environment.ray.clusters.items():
-            RayCluster(
-                f"{self._name}-ray-{cluster}",
-                environment=self._environment,
-                cluster=cluster,
-                reach=self._reach,
-                opts=self._child(*after, *tenants[owner[declared.namespace]]),
-            )
 
 
 def deploy(environment: Environment, sources: Sources | None = None) -> Platform:

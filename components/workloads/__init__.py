@@ -1,0 +1,1 @@
+"""What the pods of every workload are made of."""
