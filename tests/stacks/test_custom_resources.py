@@ -13,13 +13,14 @@ from twin import tools
 from twin.rehearsal import Rehearsal
 
 Rehearse = Callable[[Callable[[dict[str, Any]], Any]], Rehearsal]
+_RAY = ("ray.io_rayclusters", "ray.io_rayjobs", "ray.io_rayservices")
 
 
 @pytest.fixture(scope="module")
 def schemas() -> Mapping[tuple[str, str], Mapping[str, Any]]:
     """The schema of each kind by apiVersion and kind."""
     folders = tools.ensure_sources(["volcano-chart", "kuberay-operator", "prometheus-operator"])
-    wanted = ("scheduling.volcano.sh_queues", "topology.volcano.sh_hypernodes", "ray.io_rayclusters")
+    wanted = ("scheduling.volcano.sh_queues", "topology.volcano.sh_hypernodes", "batch.volcano.sh_jobs", *_RAY)
     found = {}
     files = [path for folder in folders.values() for path in Path(folder).rglob("crd/bases/*.yaml")]
     monitoring = list(folders["prometheus-operator"].glob("*.yaml"))
@@ -45,7 +46,26 @@ def autoscaled(value: dict[str, Any]) -> None:
     value["ray"]["clusters"]["tuning"]["workers"]["count"] = {"min": 1, "max": 4}
 
 
-@pytest.mark.parametrize("change", [lambda _: None, static_racks, autoscaled])
+def workloads(value: dict[str, Any]) -> None:
+    """One of each kind and framework."""
+    it = value["ray"]["clusters"]["tuning"]
+    value["ray"]["jobs"] = {"sweep": {**it, "entrypoint": "python sweep.py", "ttl": "15m"}}
+    serve = {"applications": [{"name": "chat", "import_path": "chat:app"}]}
+    value["ray"]["services"] = {"chat": {**it, "serve": serve}}
+    base = {key: it[key] for key in ("namespace", "queue", "pool", "workers", "within")}
+    job = {**base, "image": "registry.example.com/train:1.0", "command": ["train"], "priority": "high"}
+    launcher = {"cpu": 2, "memory": "4Gi"}
+    elastic = {**it["workers"], "count": {"min": 2, "max": 4}}
+    value["training"] = {
+        "jobs": {
+            "llm": job,
+            "fluid": {**job, "framework": "mpi", "launcher": launcher, "workers": {**it["workers"], "count": 3}},
+            "loose": {**job, "framework": "none", "workers": elastic},
+        }
+    }
+
+
+@pytest.mark.parametrize("change", [lambda _: None, static_racks, autoscaled, workloads])
 def test_custom_resources_keep_to_their_definitions(
     rehearsed: Rehearse, schemas: Mapping[tuple[str, str], Mapping[str, Any]], change: Callable[[dict[str, Any]], Any]
 ) -> None:
@@ -61,6 +81,7 @@ def test_custom_resources_keep_to_their_definitions(
         for each in rehearsal.resources
         if each.type.rpartition(":")[2]
         in {"Queue", "QueuePatch", "HyperNode", "RayCluster", "PrometheusRule", "ServiceMonitor"}
+        | {"RayJob", "RayService", "Job"}
     ]
     assert judged == len([each for each in ours if each.custom])
 
