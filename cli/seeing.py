@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from http import HTTPStatus
 from typing import Any
 
+import httpx2
 from lightkube import ApiError, Client
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.core_v1 import Node, Pod, ResourceQuota
@@ -39,6 +41,11 @@ def objects(client: Client, kind: Any, **where: Any) -> list[dict[str, Any]]:
         return [dict(found.to_dict()) for found in client.list(kind, **where)]
     except ApiError as error:
         if error.status.code == 404:
+            return []
+        raise
+    except httpx2.HTTPStatusError as error:
+        # A group of which the API server knows no kind at all: it answers in plain text.
+        if error.response.status_code == HTTPStatus.NOT_FOUND:
             return []
         raise
 
