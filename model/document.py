@@ -25,6 +25,7 @@ from . import (
     scheduler,
     schedulers,
     shapes,
+    shares,
     sharing_rules,
     tenants,
     topology,
@@ -247,7 +248,11 @@ def judge(
     understood.disregard(unclear)
     problems += understood.problems
     timely: tuple[Rule, ...] = (lambda env: blocks.passing(env, now),) if now else ()
-    for stage in (*STAGES, timely):
+    for number, stage in enumerate((*STAGES, timely)):
+        if number == 1 and not lost(understood.found):
+            amounts, uneven = shares.settled(understood.found)
+            understood.settle(amounts)
+            problems += uneven
         if lost(understood.found):
             break
         found = [problem for rule in stage for problem in answered(rule, understood.found)]

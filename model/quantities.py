@@ -25,6 +25,8 @@ _DECIMAL = {"n": Decimal("1e-9"), "u": Decimal("1e-6"), "m": Decimal("1e-3"), ""
 _SUFFIXES = _BINARY | _DECIMAL
 _NUMBER, _SUFFIX = r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+", r"[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,3}|"
 _GRAMMAR = re.compile(f"({_NUMBER})({_SUFFIX})")
+PATTERN = f"(?:{_NUMBER})(?:{_SUFFIX})"
+"""The grammar as a regular expression."""
 BYTES = ("memory", "ephemeral-storage", "hugepages-2Mi")
 """Resources that are counted in bytes."""
 EXAMPLES = "a quantity such as 8, 500m or 512Gi"
@@ -103,7 +105,7 @@ class Quantity:
         return {
             "anyOf": [
                 {"type": "integer", "minimum": 0},
-                {"type": "string", "pattern": f"^(?:{_NUMBER})(?:{_SUFFIX})$"},
+                {"type": "string", "pattern": f"^{PATTERN}$"},
             ],
             "description": "A Kubernetes quantity such as 8, 500m, 512Gi.",
         }

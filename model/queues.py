@@ -15,6 +15,7 @@ from .derived import derived
 from .problems import ABSENT, NOTHING, Problem, Unanswerable, answered, lost
 from .quantities import Quantity, beside, readable, written
 from .quotas import Quota, resource_name
+from .shares import Amount
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -31,11 +32,12 @@ PRIORITY = 2**31 - 1
 class Queue(Declared):
     """A queue. Jobs go to leaves; a queue with `queues` only divides what it has."""
 
-    guarantee: Quota = Field(default_factory=dict)
-    """Kept for this queue even when it is idle. At most `deserved`."""
-    deserved: Quota = Field(default_factory=dict)
+    guarantee: dict[str, Amount] = Field(default_factory=dict)
+    """Kept for this queue even when it is idle. At most `deserved`. An amount may be a share of what a pool offers at
+    its largest: {gpu: 50% of train}."""
+    deserved: dict[str, Amount] = Field(default_factory=dict)
     """Its share: may be lent to others while unused and is reclaimed when needed. At most `capability`."""
-    capability: Quota = Field(default_factory=dict)
+    capability: dict[str, Amount] = Field(default_factory=dict)
     """The most it may ever use. A resource that is not named is not limited."""
     priority: int = 0
     """Higher is served first and reclaimed from last."""

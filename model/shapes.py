@@ -6,7 +6,7 @@ be judged.
 """
 
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -50,8 +50,12 @@ class Reading:
 
     def forget(self, paths: Iterable[Path]) -> None:
         """Make the values at some paths `LOST` too, since they turned out to be wrong."""
-        for path in paths:
-            self.found = _forgotten(self.found, path)
+        self.settle(dict.fromkeys(paths, LOST))
+
+    def settle(self, values: Mapping[Path, Any]) -> None:
+        """Put what some values turned out to be in their places."""
+        for path, value in values.items():
+            self.found = _replaced(self.found, path, value)
 
     def disregard(self, paths: Iterable[Path]) -> None:
         """Make the values at some paths, as they stand in the document, `LOST`, and what was said of them unsaid."""
@@ -202,10 +206,10 @@ def _without(root: Any, path: Path) -> Any:
     return root
 
 
-def _forgotten(found: Any, path: Path) -> Any:
-    """What was read, with `LOST` at a path; only what stands around it is made anew."""
+def _replaced(found: Any, path: Path, value: Any) -> Any:
+    """What was read, with another value at a path; only what stands around it is made anew."""
     if lost(found) or not path:
-        return LOST
+        return LOST if lost(found) else value
     step, rest = path[0], path[1:]
     if isinstance(found, Declared):
         fields = type(found).model_fields
@@ -213,11 +217,12 @@ def _forgotten(found: Any, path: Path) -> Any:
         name = next((name for name, field in fields.items() if (field.alias or name) == step), None)
         if name is None:
             return found
-        return type(found).model_construct(**{**inside, name: _forgotten(inside[name], rest)})
+        changed = {**inside, name: _replaced(inside[name], rest, value)}
+        return type(found).model_construct(_fields_set=set(found.model_fields_set), **changed)
     if isinstance(found, dict) and (step in found or not rest):
-        return {**found, step: _forgotten(found.get(step), rest)}
+        return {**found, step: _replaced(found.get(step), rest, value)}
     if isinstance(found, tuple):
-        return tuple(_forgotten(item, rest) if index == step else item for index, item in enumerate(found))
+        return tuple(_replaced(item, rest, value) if index == step else item for index, item in enumerate(found))
     return found
 
 
