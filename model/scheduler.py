@@ -64,7 +64,8 @@ def _override(env: "Environment") -> Iterator[Problem]:
             yield Problem(("scheduler", name), getattr(env.scheduler, name), message, fix="keep one of both")
     deserving = any(not lost(node.queue.deserved) and node.queue.deserved for node in queues.flatten(env))
     for problem in scheduler_rules.problems(override, deserving=deserving):
-        yield replace(problem, path=(*_OVERRIDE, *problem.path))
+        # Of a configuration with a mistake nothing is concluded: what was meant may be what is missed.
+        yield replace(problem, path=(*_OVERRIDE, *problem.path), spoils=(_OVERRIDE,))
 
 
 def _nothing_deserved(env: "Environment") -> Iterator[Problem]:

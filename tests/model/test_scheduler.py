@@ -43,7 +43,14 @@ def test_a_fair_order_asks_for_the_smallest_share_and_chooses_no_victims() -> No
     assert placing(order="fair")["drf"] == {"name": "drf", "enablePreemptable": False}
 
 
-RAW = {"actions": "enqueue, allocate", "tiers": [{"plugins": [{"name": "gang"}, {"name": "capacity"}]}]}
+HIERARCHY = {"name": "capacity", "enableHierarchy": True}
+RAW = {
+    "actions": "enqueue, allocate",
+    "tiers": [
+        {"plugins": [{"name": "gang"}, HIERARCHY]},
+        {"plugins": [{"name": "predicates"}, {"name": "network-topology-aware"}]},
+    ],
+}
 
 
 def test_an_override_is_the_whole_configuration() -> None:
@@ -79,3 +86,55 @@ def test_reclaiming_for_queues_that_deserve_nothing_is_doubtful() -> None:
     nobody += [drop("queues.research.guarantee"), drop("queues.research.queues.llm.guarantee")]
     [problem] = document.judge(example(*nobody, put("scheduler", {"reclaim": True}))).problems
     assert (problem.severity, problem.path) == ("warning", ("scheduler", "reclaim"))
+
+
+def override(*plugins: Any, actions: str = "enqueue, allocate") -> dict[str, Any]:
+    entries = [{"name": each} if isinstance(each, str) else each for each in plugins]
+    return {"override": {"actions": actions, "tiers": [{"plugins": entries}]}}
+
+
+REST = ("gang", "predicates", "network-topology-aware")
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "path", "says"),
+    [
+        (override(*REST), "tiers", "no plugin divides the cluster among queues"),
+        (override("capacity", *REST), "tiers", "without enableHierarchy capacity knows no parts"),
+        (override({"name": "capacity", "enableHierarchy": False}, *REST), "tiers", "without enableHierarchy"),
+        (override(HIERARCHY, "predicates", "network-topology-aware"), "tiers", "without gang pods start one by one"),
+        (override(HIERARCHY, "gang", "network-topology-aware"), "tiers", "without predicates nobody looks at taints"),
+        (override(HIERARCHY, "gang", "predicates"), "tiers", "no bound holds, not even a hard one: tuning"),
+        (override(HIERARCHY, *REST, actions="enqueue, backfill"), "actions", "without allocate nothing is ever placed"),
+        (override(HIERARCHY, *REST, actions="gangreclaim"), "actions", "without allocate"),
+        (override(HIERARCHY, "proportion", *REST), "tiers", "capacity and proportion both divide"),
+        (override("gan", "proportion"), "plugins.0.name", "is no plugin"),  # and nothing more is concluded
+    ],
+)
+def test_what_an_override_leaves_without_effect(scheduler: dict[str, Any], path: str, says: str) -> None:
+    [problem] = [
+        each for each in document.judge(example(put("scheduler", scheduler))).problems if each.severity == "error"
+    ]
+    assert ".".join(map(str, problem.path)).endswith(path)
+    assert says in problem.message
+
+
+def test_proportion_knows_no_parts_of_queues() -> None:
+    found = document.judge(example(put("scheduler", override("proportion", *REST)))).problems
+    assert any("proportion knows no parts of queues" in problem.message for problem in found)
+
+
+def test_what_the_document_does_not_have_an_override_need_not_serve() -> None:
+    """Flat queues need no hierarchy, no taints no predicates, no bound no topology, no workloads no gang."""
+    changes = [
+        put("queues", {"a": {"capability": {"gpu": 8, "nvidia.com/gpu.shared": 8}}}),
+        put("tenants", {}),
+        put("ray", {}),
+        *(drop(f"pools.{pool}.taints") for pool in ("train", "serve")),
+        put("scheduler", override("capacity", actions="allocate")),
+    ]
+    assert not document.judge(example(*changes)).problems
+
+
+def test_our_own_configuration_as_an_override_serves_everything() -> None:
+    assert not document.judge(example(put("scheduler", {"override": configuration()}))).errors

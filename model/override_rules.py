@@ -1,0 +1,68 @@
+"""What a scheduler configuration of one's own must have for what the rest of the document says to hold."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from . import queues, topology, workloads
+from .problems import Problem, known, lost
+
+if TYPE_CHECKING:
+    from .environment import Environment
+
+_AT = ("scheduler", "override")
+_TIERS = (*_AT, "tiers")
+
+
+def limits(env: "Environment") -> Iterator[Problem]:
+    """Parts of the document that an override leaves without effect, each without a word of Volcano."""
+    override = known(env.scheduler.override)
+    if not override:
+        return
+    plugins = _plugins(override)
+    yield from _actions(override)
+    yield from _queues(env, plugins)
+    yield from _placing(env, plugins)
+
+
+def _plugins(override: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """The plugins by name: an override that has no right form is lost by now."""
+    return {entry["name"]: entry for tier in override["tiers"] for entry in tier["plugins"]}
+
+
+def _actions(override: Mapping[str, Any]) -> Iterator[Problem]:
+    written = override["actions"]
+    if "allocate" not in [name.strip() for name in written.split(",")]:
+        yield Problem((*_AT, "actions"), written, "without allocate nothing is ever placed", fix=f"{written}, allocate")
+
+
+def _queues(env: "Environment", plugins: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+    """What queues have, who reads it."""
+    nodes = [node for node in queues.flatten(env) if not lost(node.queue)]
+    limited = any(node.queue.guarantee or node.queue.deserved or node.queue.capability for node in nodes)
+    nested = any(node.parent != queues.ROOT for node in nodes)
+    named = ", ".join(plugins)
+    if "capacity" not in plugins and "proportion" not in plugins:
+        if limited:
+            message = "no plugin divides the cluster among queues, so that no amount of a queue has any effect"
+            yield Problem(_TIERS, named, message, "capacity", "{name: capacity, enableHierarchy: true}")
+    elif "capacity" not in plugins and nested:
+        message = "proportion knows no parts of queues, and the document has some"
+        yield Problem(_TIERS, named, message, "capacity", "{name: capacity, enableHierarchy: true}")
+    elif nested and plugins["capacity"].get("enableHierarchy") is not True:
+        message = "without enableHierarchy capacity knows no parts of queues, and the document has some"
+        yield Problem(_TIERS, named, message, fix="{name: capacity, enableHierarchy: true}")
+
+
+def _placing(env: "Environment", plugins: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+    """What workloads and pools want, who sees to it."""
+    named, every = ", ".join(plugins), workloads.every(env)
+    if every and "gang" not in plugins:
+        message = "without gang pods start one by one, and workloads that need all of theirs hold GPUs and wait"
+        yield Problem(_TIERS, named, message, fix="{name: gang}")
+    if "predicates" not in plugins and any(not lost(pool) and pool.taints for pool in env.pools.values()):
+        message = "without predicates nobody looks at taints and labels of nodes, and the document has some"
+        yield Problem(_TIERS, named, message, fix="{name: predicates}")
+    bounded = [each.name for each in every if not lost(each.value.within) and each.value.within]
+    if bounded and topology.levels(env) and "network-topology-aware" not in plugins:
+        message = f"without network-topology-aware no bound holds, not even a hard one: {', '.join(bounded)}"
+        yield Problem(_TIERS, named, message, fix="{name: network-topology-aware}")
