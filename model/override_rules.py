@@ -16,7 +16,7 @@ _TIERS = (*_AT, "tiers")
 def limits(env: "Environment") -> Iterator[Problem]:
     """Parts of the document that an override leaves without effect, each without a word of Volcano."""
     override = known(env.scheduler.override)
-    if not override:
+    if not override or known(env.scheduler.kind) != "volcano":
         return
     plugins = _plugins(override)
     yield from _actions(override)
