@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from . import drilling, environments
+from . import benching, drilling, environments
 from .output import console
 
 app = typer.Typer(
@@ -15,6 +15,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 app.command()(drilling.drill)
+app.command()(benching.bench)
 
 
 @app.command()

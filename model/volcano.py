@@ -5,6 +5,8 @@ claims its share, whole gangs are evicted, as few as possible, where the older p
 and break many gangs for one claim.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from . import nodes, queues, quotas, topology
@@ -17,6 +19,17 @@ GPU_WEIGHT = 10
 """GPUs are what is scarce: they decide where pods are packed, cores and memory only break ties."""
 REMOVAL, AGREED = "gangline.dev/removal", "agreed"
 """The annotation, with its value, of a queue that may be deleted although pods are in it."""
+
+PACE: Mapping[str, object] = MappingProxyType(
+    {
+        "scheduler_schedule_period": "200ms",
+        "controller_kube_api_qps": 500,
+        "controller_kube_api_burst": 1000,
+        "controller_worker_threads": 10,
+    }
+)
+"""Values of the chart that say how fast Volcano works. A gang waits for two looks of the scheduler, one that lets its
+pods be made and one that places them, and for its pods to be made: with the chart's own values 50 a second."""
 
 
 def scheduler_configuration(env: "Environment") -> dict[str, Any]:

@@ -148,6 +148,8 @@ def stages() -> list[dict[str, Any]]:
     only_simulated = _require(f"{untimed} | select(test({json.dumps(images.SIMULATED_PATTERN)}) | not)", "DoesNotExist")
     alive_and_lent = f'select(.status.phase | IN("Succeeded", "Failed") | not) | {_IMAGES}'
     not_lent = _require(f"{alive_and_lent} | select(test({json.dumps(images.LENT_PATTERN)}))", "DoesNotExist")
+    deleted = _require(".metadata.deletionTimestamp", "Exists")
+    gang = 'select(.spec.schedulerName == "volcano" and .status.phase == "Running") | .spec.schedulerName'
     running = _require(".status.phase", "In", "Running")
     kubernetes_job = _require(
         '.metadata.ownerReferences[]? | select(.kind == "Job" and .apiVersion == "batch/v1") | .kind', "Exists"
@@ -182,7 +184,16 @@ def stages() -> list[dict[str, Any]]:
             {"durationFrom": {"expressionFrom": timed}},
         ),
         # Lent pods are deleted by the lender, once their process has ended.
-        _stage("pod-delete", "Pod", [_require(".metadata.deletionTimestamp", "Exists"), not_lent], {"delete": True}),
+        _stage("pod-delete", "Pod", [deleted, not_lent, _require(gang, "DoesNotExist")], {"delete": True}),
+        # Containers take a moment to end. Volcano's controller counts on that: of a gang that it restarts whose pods
+        # are gone before its old PodGroup is, it never makes another one.
+        _stage(
+            "pod-delete-gang",
+            "Pod",
+            [deleted, _require(gang, "Exists")],
+            {"delete": True},
+            {"durationMilliseconds": 1000},
+        ),
     ]
 
 

@@ -86,6 +86,7 @@ class Volcano(Component):
 def _values(environment: Environment, upstream: Upstream) -> dict[str, object]:
     affinity, tolerations = beside_gpus(environment)
     custom: dict[str, object] = {
+        **volcano.PACE,
         # Text, as the chart pastes it into a block.
         "scheduler_config_override": yaml.safe_dump(volcano.scheduler_configuration(environment), sort_keys=False),
         # A mapping: text would become text inside the configuration, which the controller then ignores.

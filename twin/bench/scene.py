@@ -1,0 +1,85 @@
+"""What every measurement has at hand, and how it leaves the cluster empty for the next."""
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+from lightkube import Client
+from lightkube.core.exceptions import ApiError
+from lightkube.types import CascadeType
+
+from twin.bench import ground, jobs
+from twin.bench.jobs import Gang
+from twin.bench.watching import Watch
+from twin.errors import TwinError
+
+_EMPTY_LIMIT = 180.0
+_CALM = 1.0
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The cluster under measurement.
+
+    Attributes:
+        client: A client with the rights of an administrator.
+        watch: What happens to pods.
+        nodes: GPU nodes of the cluster.
+        say: Told what is being measured, a line at a time.
+    """
+
+    client: Client
+    watch: Watch
+    nodes: int
+    say: Callable[[str], None]
+
+    def bound_whole(self, gang: Gang) -> bool:
+        """Say whether all pods of a gang are on nodes."""
+        return len(self.watch.bound(gang.name)) == gang.nodes
+
+    def submit(self, gangs: Iterable[Gang]) -> None:
+        """Create gangs, several at once."""
+        with ThreadPoolExecutor(4) as threads:
+            for done in [threads.submit(jobs.submit, self.client, gang) for gang in gangs]:
+                done.result()
+
+    def fill(self, gangs: list[Gang], limit: float = 180) -> None:
+        """Create gangs and wait until all are on nodes.
+
+        Raises:
+            TwinError: They were not in time.
+        """
+        self.submit(gangs)
+        if not self.watch.until(lambda: all(self.bound_whole(gang) for gang in gangs), limit):
+            waiting = [gang.name for gang in gangs if not self.bound_whole(gang)]
+            raise TwinError(f"{len(waiting)} of {len(gangs)} gangs were not bound within {limit:g} s: {waiting[0]} …")
+
+    def clear(self) -> None:
+        """Delete all gangs, and wait until their pods are gone and the schedulers have seen it.
+
+        Raises:
+            TwinError: Pods stay.
+        """
+        namespace = ground.NAMESPACE
+        self.client.deletecollection(jobs.VolcanoJob, namespace=namespace)
+        self.client.deletecollection(jobs.PlainJob, namespace=namespace, cascade=CascadeType.BACKGROUND)
+        empty = self.watch.until(lambda: all(seen.gone for seen in self.watch.everything()), _EMPTY_LIMIT)
+        if not empty:
+            raise TwinError(f"pods of namespace {namespace} are still there after {_EMPTY_LIMIT:g} s")
+        self.watch.forget()
+        time.sleep(_CALM)
+
+
+def percentiles(seconds: list[float]) -> dict[str, float]:
+    """Give median, 99th percentile and maximum of some times, in seconds."""
+    cut = quantiles(seconds, n=100, method="inclusive")[98] if len(seconds) > 1 else seconds[0]
+    return {"p50": round(median(seconds), 3), "p99": round(cut, 3), "max": round(max(seconds), 3)}
+
+
+def delete(client: Client, gang: Gang) -> None:
+    """Delete a gang, if it is still there."""
+    with suppress(ApiError):
+        jobs.remove(client, gang)
