@@ -10,6 +10,8 @@ from pygal.graph.graph import Graph
 from twin.bench import placement, utilisation
 from twin.bench.course import Bar
 
+# Its usual script is fetched from the network.
+_LOOK: dict[str, Any] = {"js": (), "height": 400}
 _STYLE = """\
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
 table { border-collapse: collapse; margin: 1rem 0 } td, th { border-bottom: 1px solid #ccc; padding: .3rem .8rem;
@@ -70,7 +72,7 @@ def _bars(bars: Iterable[Bar]) -> str:
 
 
 def _latency(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:
-    chart = pygal.Box(title="Gang on an idle cluster, create to all bound", y_title="seconds", height=400)
+    chart = pygal.Box(title="Gang on an idle cluster, create to all bound", y_title="seconds", **_LOOK)
     rows = []
     for variant, sizes in found.items():
         for size, figures in sizes.items():
@@ -90,7 +92,7 @@ def _periods(found: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _utilisation(found: Mapping[str, Mapping[str, Any]]) -> str:
-    chart = pygal.Line(title="GPUs in use", y_title="%", range=(0, 100), show_dots=False, height=400)
+    chart = pygal.Line(title="GPUs in use", y_title="%", range=(0, 100), show_dots=False, **_LOOK)
     chart.x_title = f"time from the first submission to the last completion, in {utilisation.STEPS} parts"
     rows = []
     for variant, run in found.items():
@@ -119,7 +121,7 @@ def _utilisation(found: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _placement(found: Mapping[str, Mapping[str, Any]]) -> str:
-    chart = pygal.Bar(title=f"Gangs of {placement.MEASURED} nodes together", range=(0, 100), y_title="%", height=400)
+    chart = pygal.Bar(title=f"Gangs of {placement.MEASURED} nodes together", range=(0, 100), y_title="%", **_LOOK)
     chart.x_labels = list(found)
     chart.add("in one rack", [round(100 * each["one_rack"], 1) for each in found.values()])
     chart.add("in one spine", [round(100 * each["one_spine"], 1) for each in found.values()])

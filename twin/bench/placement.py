@@ -17,7 +17,8 @@ LOAD = 0.85
 MEASURED = 16
 """Nodes of the gangs that are looked at: half a rack."""
 _SIZES = {1: 30, 2: 20, 4: 20, 8: 15, MEASURED: 15}
-_SHORTEST, _LONGEST = 20, 60  # seconds
+_SHORTEST, _LONGEST = 8, 3
+"""Run times: from an eighth to a third of the time in which gangs come and go."""
 _PAUSE = 0.2
 _WARM = 0.3
 """Part of the time in which the cluster fills, so that gangs of then are not looked at."""
@@ -68,7 +69,8 @@ def spread(scene: Scene, seed: int, seconds: float, within: tuple[int, str] | No
         loads.append(busy / scene.nodes)
         while wanted < LOAD * scene.nodes:
             (size,) = chosen.choices(list(_SIZES), list(_SIZES.values()))
-            gang = Gang(f"{name}-{number:04}", size, chosen.randint(_SHORTEST, _LONGEST), within=within)
+            lasting = chosen.randint(round(seconds) // _SHORTEST, round(seconds) // _LONGEST)
+            gang = Gang(f"{name}-{number:04}", size, lasting, within=within)
             jobs.submit(scene.client, gang)
             submitted[gang.name] = (gang, time.monotonic())
             wanted += size
