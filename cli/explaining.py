@@ -44,8 +44,15 @@ def why(workload: Named, environment: environments.Name = "twin", twin: InTwin =
         group = find(seen, workload, declared(loaded))
         told = _last_warning(client, group)
     scheduler = loaded.scheduler
-    fair = scheduler.order == "fair"
-    show(seen, reasons.explain(seen, group, levels(loaded), reclaim=scheduler.reclaim, fair=fair), told)
+    answer = reasons.explain(
+        seen,
+        group,
+        levels(loaded),
+        reclaim=scheduler.reclaim,
+        preempt=scheduler.preempt,
+        fair=scheduler.order == "fair",
+    )
+    show(seen, answer, told)
 
 
 def _refuse_others(environment: "Environment") -> None:

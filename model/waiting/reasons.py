@@ -10,8 +10,8 @@ from datetime import timedelta
 from typing import Literal
 
 from . import nodes_full, queues_full
-from .seen import COMPLETED, Group, Seen
-from .words import Reason, since
+from .seen import COMPLETED, Group, Seen, gpus, total
+from .words import Reason, amounts, holders, since
 
 Verdict = Literal["runs", "waits", "is over"]
 _ROUND = timedelta(seconds=30)
@@ -33,7 +33,15 @@ class Answer:
     reasons: tuple[Reason, ...]
 
 
-def explain(seen: Seen, group: Group, levels: Mapping[int, str], *, reclaim: bool = True, fair: bool = False) -> Answer:
+def explain(
+    seen: Seen,
+    group: Group,
+    levels: Mapping[int, str],
+    *,
+    reclaim: bool = True,
+    preempt: bool = True,
+    fair: bool = False,
+) -> Answer:
     """Say how a workload is doing, and why.
 
     Args:
@@ -41,6 +49,7 @@ def explain(seen: Seen, group: Group, levels: Mapping[int, str], *, reclaim: boo
         group: The workload, one of the cluster's groups.
         levels: Names of the topology levels by tier.
         reclaim: Whether queues take back from others what they deserve.
+        preempt: Whether work takes the place of that of lower priority in its queue.
         fair: Whether among equal priorities the age does not count, but who holds least.
     """
     if group.phase == COMPLETED:
@@ -49,7 +58,7 @@ def explain(seen: Seen, group: Group, levels: Mapping[int, str], *, reclaim: boo
     if bound >= group.members:
         return Answer(group, "runs", tuple(_where(seen, group, levels)))
     ahead = [each for each in ahead_of(seen, group) if not fair or each.priority > group.priority]
-    return Answer(group, "waits", tuple(_reasons(seen, group, levels, ahead, reclaim=reclaim)))
+    return Answer(group, "waits", tuple(_reasons(seen, group, levels, ahead, reclaim=reclaim, preempt=preempt)))
 
 
 def _where(seen: Seen, group: Group, levels: Mapping[int, str]) -> Iterator[Reason]:
@@ -65,7 +74,13 @@ def _where(seen: Seen, group: Group, levels: Mapping[int, str]) -> Iterator[Reas
 
 
 def _reasons(
-    seen: Seen, group: Group, levels: Mapping[int, str], ahead: Sequence[Group], *, reclaim: bool
+    seen: Seen,
+    group: Group,
+    levels: Mapping[int, str],
+    ahead: Sequence[Group],
+    *,
+    reclaim: bool,
+    preempt: bool,
 ) -> Iterator[Reason]:
     if not seen.scheduler:
         message = "Volcano's scheduler does not run, so nothing is placed"
@@ -85,10 +100,23 @@ def _reasons(
         return
     busy = list(nodes_full.busy(seen, group, levels, reclaim=reclaim))
     yield from busy
+    if (full or busy) and not quota:
+        yield from _lower(seen, group, preempt=preempt)
     if full or busy or quota:
         yield from _before(seen, group, ahead)
     else:
         yield from _order(seen, group, ahead)
+
+
+def _lower(seen: Seen, group: Group, *, preempt: bool) -> Iterator[Reason]:
+    """Work of lower priority in its queue, whose place it may take."""
+    lower = [each for each in seen.groups if each.queue == group.queue and each.priority < group.priority]
+    wanted = list(gpus(group.asks)) or ["cpu"]
+    held = amounts(total(seen.holds(each) for each in lower), wanted)
+    if held:
+        message = f"work of lower priority in queue {group.queue} holds {held}"
+        message += ": the scheduler takes its place, gang by gang" if preempt else ", and keeps it"
+        yield Reason("share", message, holders(seen, lower, wanted), None if preempt else "scheduler.preempt: true")
 
 
 def _before(seen: Seen, group: Group, ahead: Sequence[Group]) -> Iterator[Reason]:

@@ -311,3 +311,19 @@ def test_where_the_order_is_fair_only_priorities_go_first() -> None:
     for fair, count in ((False, 2), (True, 1)):
         (reason,) = reasons.explain(seen, seen.groups[0], LEVELS, fair=fair).reasons
         assert (reason.kind, len(reason.details)) == ("order", count)
+
+
+@pytest.mark.parametrize(
+    ("preempt", "priority", "says"),
+    [
+        (True, 100, "work of lower priority in queue research.llm holds 48 nvidia.com/gpu: the scheduler takes"),
+        (False, 100, "work of lower priority in queue research.llm holds 48 nvidia.com/gpu, and keeps it"),
+        (True, 0, None),
+    ],
+)
+def test_work_of_lower_priority_gives_way(preempt: bool, priority: int, says: str | None) -> None:
+    low = running(gang("low", 6), *range(6))
+    seen = cluster(gang(pods=3, priority=priority), low)
+    found = [says for kind, says in said(seen, preempt=preempt) if "lower priority" in says]
+    assert len(found) == (0 if says is None else 1)
+    assert all(says and says in each for each in found)
