@@ -27,6 +27,8 @@ SOURCES = {
     "karpenter": "karpenter-chart",
 }
 """Upstream charts and manifests by product. The twin keeps them in `.twin/sources/<name>`."""
+KUEUE_SOURCES = {"kueue": "kueue-chart", "jobset": "jobset-chart"}
+"""The same of environments whose scheduler is Kueue."""
 VERSIONS = {"prometheus-operator-crds": "0.85.0"}
 """What the twin's sources hold where that is not the catalogue's release: no newer one is had as a Go module."""
 
@@ -36,15 +38,23 @@ def lives_in_twin(environment: Environment) -> bool:
     return environment.cluster.context == CONTEXT
 
 
-def programs() -> dict[str, Path]:
+def _sources(scheduler: str) -> dict[str, str]:
+    return SOURCES | (KUEUE_SOURCES if scheduler == "kueue" else {})
+
+
+def programs(scheduler: str = "volcano") -> dict[str, Path]:
     """Give every program that the twin runs; what is missing is fetched or built, with progress.
+
+    Args:
+        scheduler: The kind of scheduler that shall be up on it: what others need beside is not had.
 
     Raises:
         ToolError: A tool cannot be had; the text says which way failed and what to do.
     """
+    wanted = (*tools.used_by("twin"), *(tools.used_by("kueue") if scheduler == "kueue" else ()))
     with tools.shown_on(console) as progress:
-        found = tools.ensure(tools.used_by("twin"), progress)
-        for name in SOURCES.values():
+        found = tools.ensure(wanted, progress)
+        for name in _sources(scheduler).values():
             tools.materialise(name, STATE / "sources", progress)
         return found | _language_host(found["pulumi"], progress)
 
@@ -76,7 +86,8 @@ def borrowed_config(name: str) -> Path:
         value["data"] = "delete"
     else:
         value["cluster"] = value["cluster"] | {"context": CONTEXT}
-    lent = {product: {"source": f".twin/sources/{source}"} for product, source in SOURCES.items()}
+    upstream = _sources((value.get("scheduler") or {}).get("kind", "volcano"))
+    lent = {product: {"source": f".twin/sources/{source}"} for product, source in upstream.items()}
     for product, version in VERSIONS.items():
         lent[product]["version"] = version
     value["releases"] = (value.get("releases") or {}) | lent
@@ -103,7 +114,7 @@ def _without_operator(value: dict[str, Any]) -> None:
 
 def twin() -> Twin:
     """Give the twin of this checkout as it is, running or not."""
-    here = tools.here(tools.used_by("twin"))
+    here = tools.here((*tools.used_by("twin"), *tools.used_by("kueue")))
     return Twin(STATE, here | (_language_host(here["pulumi"]) if "pulumi" in here else {}))
 
 
@@ -127,7 +138,7 @@ def ready(stack: str, environment: Environment, config: Path | None = None) -> E
             f"environment {stack}: devices.install: operator does not run on the twin, whose nodes take no drivers\n"
             f"  allowed: ./gangline render {stack}        fix: devices: {{install: plugins}}"
         )
-    local = Twin(STATE, programs())
+    local = Twin(STATE, programs(environment.scheduler.kind))
     _refuse_company(recovery.saved_state(Engine.of_twin(local.environment()), stack))
     _start(local, environment)
     engine = Engine.of_twin(local.environment())  # which has the cloud by now

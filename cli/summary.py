@@ -4,12 +4,11 @@ Everything here is read from the cluster; only the names of what to look for com
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from lightkube import Client
-from lightkube.generic_resource import create_global_resource
 from lightkube.models.core_v1 import Node as NodeModel
 from lightkube.resources.core_v1 import Node, Pod
 from rich.table import Table
@@ -17,8 +16,10 @@ from rich.table import Table
 from model import nodes, queues, quotas, topology
 from model.environment import Environment
 from model.quantities import Quantity
+from model.scheduler import Kind
 from twin.paths import CONTEXT
 
+from . import queue_states
 from .clusters import connected, of_environment
 from .engine import Engine
 from .output import console
@@ -27,7 +28,12 @@ from .tables import table
 if TYPE_CHECKING:
     from twin.cluster import Twin
 
-Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
+QUEUES: Mapping[Kind, str] = {
+    "volcano": "queues,hypernodes",
+    "kueue": "clusterqueues,cohorts,topologies.kueue.x-k8s.io",
+    "kai": "queues.scheduling.run.ai,topologies.kai.scheduler",
+}
+"""What each scheduler has that says what it knows."""
 BASIC = ("cpu", "memory")
 UNITS = (("Ti", 40), ("Gi", 30), ("Mi", 20))
 
@@ -86,12 +92,11 @@ def _pools(environment: Environment, found: Sequence[NodeModel]) -> Table:
 def _queues(environment: Environment, client: Client) -> Table:
     resources = [*sorted(nodes.advertised(environment)), *BASIC]
     grid = table("queue", "state", *(f"{called(resource)} used/deserved" for resource in resources))
-    live = {queue.metadata.name: queue for queue in client.list(Queue) if queue.metadata}
+    live = queue_states.states(environment, client)
     for node in queues.flatten(environment):
-        status = (live[node.path].get("status") or {}) if node.path in live else {}
-        deserved, used = quotas.resolved(node.queue.deserved), status.get("allocated") or {}
-        amounts = [_of(resource, used.get(resource, "0"), deserved.get(resource)) for resource in resources]
-        grid.add_row(node.path, status.get("state", "missing"), *amounts)
+        state, deserved = live.get(node.path, queue_states.State("missing")), quotas.resolved(node.queue.deserved)
+        amounts = [_of(resource, state.used, deserved.get(resource)) for resource in resources]
+        grid.add_row(node.path, state.called, *amounts)
     return grid
 
 
@@ -100,8 +105,9 @@ def called(resource: str) -> str:
     return "GPUs" if resource == nodes.GPU else resource.removeprefix("nvidia.com/")
 
 
-def _of(resource: str, used: str, deserved: Quantity | None) -> str:
-    return f"{_amount(resource, _value(used))} / {_amount(resource, deserved.value) if deserved else '-'}"
+def _of(resource: str, used: Mapping[str, Decimal] | None, deserved: Quantity | None) -> str:
+    now = "?" if used is None else _amount(resource, used.get(resource, Decimal()))
+    return f"{now} / {_amount(resource, deserved.value) if deserved else '-'}"
 
 
 def _ray(environment: Environment, client: Client, found: Sequence[NodeModel]) -> Table:
@@ -128,7 +134,7 @@ def _next_steps(stack: str, environment: Environment, *, of_twin: bool) -> Table
     grid.add_column(style="dim")
     if of_twin:
         grid.add_row('eval "$(./gangline twin env)"', "then kubectl and plain pulumi speak to the twin")
-    grid.add_row("kubectl get queues,hypernodes", "what the scheduler knows")
+    grid.add_row(f"kubectl get {QUEUES[environment.scheduler.kind]}", "what the scheduler knows")
     for name, cluster in environment.ray.clusters.items():
         grid.add_row(f"kubectl -n {cluster.namespace} get raycluster {name} -o wide", "the Ray cluster")
     if of_twin:

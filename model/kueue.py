@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import nodes, queues, tenants
 from .derived import derived
+from .namespaces import KUEUE
 from .quantities import written
 from .queues import QueueNode
 from .quotas import Quota, resolved
@@ -185,20 +186,19 @@ def local_queues(env: "Environment") -> list[LocalQueue]:
     return found
 
 
-def placing(env: "Environment", within: "Within | None", gang: str, *, parts: int) -> dict[str, str]:
+def placing(env: "Environment", within: "Within | None", *, parts: int) -> dict[str, str]:
     """Annotations of the pods of a workload that must stay close together; of all its parts, when there are two.
 
     Args:
         env: The environment.
         within: How close; None for anywhere.
-        gang: Name of the workload, by which two parts are placed as one.
-        parts: Of how many kinds its pods are.
+        parts: Of how many kinds its pods are. Two are placed as one.
     """
     if within is None:
         return {}
     label = next(label for label in env.topology.node_labels if level_name(label) == within.level)
     found = {_REQUIRED if within.mode == "hard" else _PREFERRED: label}
-    return found | ({_GROUP: gang} if parts == 2 else {})
+    return found | ({_GROUP: "gang"} if parts == 2 else {})
 
 
 def manager_configuration() -> dict[str, Any]:
@@ -209,7 +209,13 @@ def manager_configuration() -> dict[str, Any]:
         "health": {"healthProbeBindAddress": ":8081"},
         "metrics": {"bindAddress": ":8443", "enableClusterQueueResources": True},
         "webhook": {"port": 9443},
-        "leaderElection": {"leaderElect": True, "resourceName": "c1f6bfd2.kueue.x-k8s.io"},
+        "leaderElection": {
+            "leaderElect": True,
+            "resourceName": "c1f6bfd2.kueue.x-k8s.io",
+            "resourceNamespace": KUEUE,
+        },
+        "controller": {"groupKindConcurrency": {"Job.batch": 5, "Workload.kueue.x-k8s.io": 5}},
+        "clientConnection": {"qps": 50, "burst": 100},
         "integrations": {"frameworks": list(FRAMEWORKS)},
         # A cluster queue refuses what it does not cover, and no pool says how much of this it has.
         "resources": {"excludeResourcePrefixes": [UNCOUNTED]},

@@ -4,6 +4,12 @@ AGENTS = "gangline-system"
 """Node agents, and what Prometheus is told of them."""
 VOLCANO = "volcano-system"
 """The batch scheduler."""
+KUEUE = "kueue-system"
+"""Kueue, where that is the scheduler."""
+JOBSET = "jobset-system"
+"""The controller of JobSets. Its own code knows no other name."""
+KAI = "kai-scheduler"
+"""KAI, where that is the scheduler."""
 RAY = "kuberay-system"
 """Ray's operator."""
 GPU_OPERATOR = "gpu-operator"
@@ -15,4 +21,4 @@ JUICEFS = "juicefs-system"
 FLUID = "fluid-system"
 """Fluid: the name is fixed in its chart."""
 
-OURS = (AGENTS, VOLCANO, RAY, GPU_OPERATOR, NETWORK_OPERATOR, JUICEFS, FLUID)
+OURS = (AGENTS, VOLCANO, KUEUE, JOBSET, KAI, RAY, GPU_OPERATOR, NETWORK_OPERATOR, JUICEFS, FLUID)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from . import kai, kueue, nodes, queues
+from . import job_sets, kai, kueue, nodes, queues, workloads
 from .counts import Size
 from .problems import ABSENT, Path, Problem, Unanswerable, answered, known, lost, readable
 from .quotas import resource_name
@@ -139,11 +139,41 @@ def _two_defaults(env: "Environment") -> Iterator[Use]:
             yield ("tenants", name, "defaultQueue"), other
 
 
-def _elastic(env: "Environment") -> Iterator[Use]:
-    for name, cluster in readable(env.ray.clusters):
-        if isinstance(cluster.workers.count, Size):
-            count = cluster.workers.count
-            yield ("ray", "clusters", name, "workers", "count"), {"min": count.min, "max": count.max}
+def _elastic(*parts: str) -> Callable[["Environment"], Iterator[Use]]:
+    """Workloads of some kind, by the first keys of their path, that may grow beyond their gang."""
+
+    def found(env: "Environment") -> Iterator[Use]:
+        for it in workloads.every(env):
+            if it.at[: len(parts)] == parts:
+                with suppress(Unanswerable):
+                    count = it.value.workers.count
+                    if isinstance(count, Size):
+                        yield (*it.at, "workers", "count"), {"min": count.min, "max": count.max}
+
+    return found
+
+
+def _mpi(env: "Environment") -> Iterator[Use]:
+    for name, job in readable(env.training.jobs):
+        with suppress(Unanswerable):
+            if job.framework == "mpi":
+                yield ("training", "jobs", name, "framework"), job.framework
+
+
+def _long_names(env: "Environment") -> Iterator[Use]:
+    for name, job in readable(env.training.jobs):
+        with suppress(Unanswerable):
+            if not job_sets.fits(name, job):
+                yield ("training", "jobs", name), name
+
+
+def _ray_setting(kind: str, name: str, value: str) -> Callable[["Environment"], Iterator[Use]]:
+    def found(env: "Environment") -> Iterator[Use]:
+        for it in workloads.every(env):
+            if it.at[:2] == ("ray", kind) and getattr(it.value, name) == value:
+                yield (*it.at, name), value
+
+    return found
 
 
 def _growing(env: "Environment") -> Iterator[Use]:
@@ -157,14 +187,18 @@ def _unlabelled(env: "Environment") -> Iterator[Use]:
     """Workloads on pools of plain machines, of whose nodes nothing says that they carry the labels of the topology."""
     if not env.topology.node_labels:
         return
-    for name, cluster in readable(env.ray.clusters):
+    for it in workloads.every(env):
         with suppress(Unanswerable):
-            pool = env.pools[cluster.pool]
+            pool = env.pools[it.value.pool]
             if not pool.domains and not nodes.gpu_resources(pool):
-                yield ("ray", "clusters", name, "pool"), cluster.pool
+                yield (*it.at, "pool"), it.value.pool
 
 
 _LABELS_ONLY = Refused("it knows a topology from labels of nodes alone", "topology.labels")
+
+_NO_HOSTS = Refused("a JobSet brings its pods neither keys nor a list of hosts", "pytorch, none")
+_LONG = Refused("JobSet counts `-worker-0-7` and five random characters", "a shorter name")
+_WHOLE = Refused("a JobSet has as many pods as it says, and all start together", "a fixed count")
 
 FEATURES: tuple[Feature, ...] = (
     Feature(
@@ -299,11 +333,46 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature("training.jobs", "`Job` of batch.volcano.sh", "`JobSet`", "`JobSet`, whose jobs start in any order"),
     Feature(
-        "ray.clusters.*.workers.count: {min, max}",
+        "training.jobs.*.framework: mpi",
+        "plugins `mpi` and `ssh`: hosts and keys",
+        _NO_HOSTS,
+        _NO_HOSTS,
+        _mpi,
+    ),
+    Feature(
+        "training.jobs.*.workers.count: {min, max}",
+        "the gang is as many as `min`",
+        _WHOLE,
+        _WHOLE,
+        _elastic("training"),
+    ),
+    Feature(
+        "training.jobs: a name of which a pod's would have over 63 characters",
+        "counted with `-worker-7`",
+        _LONG,
+        _LONG,
+        _long_names,
+    ),
+    Feature(
+        "ray.jobs.*.submission: K8sJobMode",
+        "the submitter is a pod beside the gang",
+        "the submitter is a pod set of its own",
+        Refused("KubeRay refuses it with KAI", "SidecarMode, HTTPMode"),
+        _ray_setting("jobs", "submission", "K8sJobMode"),
+    ),
+    Feature(
+        "ray.services.*.upgrade: NewCluster",
+        "two gangs for that time",
+        Refused("it admits the one cluster of a service, and a second would run beside all quotas", "Recreate"),
+        "two gangs for that time",
+        _ray_setting("services", "upgrade", "NewCluster"),
+    ),
+    Feature(
+        "ray.*.workers.count: {min, max}",
         "the gang is the head with `min` workers",
         Refused("it admits a Ray cluster whole, and refuses one with Ray's autoscaler", "a fixed count"),
         "the gang is the head with `min` workers",
-        _elastic,
+        _elastic("ray"),
     ),
     Feature(
         "tenants.*.defaultQueue",
@@ -343,7 +412,8 @@ FEATURES: tuple[Feature, ...] = (
 
 def limits(env: "Environment") -> Iterator[Problem]:
     """What a document asks for and its scheduler cannot do."""
-    kind, told = known(env.scheduler.kind), set[Path]()
+    kind: Kind = known(env.scheduler.kind)
+    told: set[Path] = set()
     for feature in FEATURES:
         cell = feature.cell(kind)
         if isinstance(cell, Refused):

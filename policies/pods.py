@@ -20,7 +20,7 @@ _AUTOSCALER = "autoscalerOptions"
 
 TEMPLATES: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
     # Where pod templates are, by API group and kind. Kubernetes: k8s.io/api; Ray: ray-operator/apis/ray/v1;
-    # Volcano: volcano.sh/apis/pkg/apis/{batch,flow}/v1alpha1.
+    # Volcano: volcano.sh/apis/pkg/apis/{batch,flow}/v1alpha1; JobSet: api/jobset/v1alpha2.
     ("core", "Pod"): ((),),
     ("core", "PodTemplate"): (("template",),),
     ("core", "ReplicationController"): (_TEMPLATE,),
@@ -33,6 +33,7 @@ TEMPLATES: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
     ("batch.volcano.sh", "Job"): (_VOLCANO,),
     ("batch.volcano.sh", "CronJob"): (("spec", "jobTemplate", *_VOLCANO),),
     ("flow.volcano.sh", "JobTemplate"): (_VOLCANO,),
+    ("jobset.x-k8s.io", "JobSet"): (("spec", "replicatedJobs", EACH, "template", *_TEMPLATE),),
     ("ray.io", "RayCluster"): tuple(("spec", *path) for path in _RAY),
     ("ray.io", "RayJob"): tuple(("spec", *path) for path in _RAY_JOB),
     ("ray.io", "RayService"): tuple(("spec", "rayClusterConfig", *path) for path in _RAY),

@@ -2,7 +2,7 @@
 
 import re
 
-from model import gpu_requests
+from model import gpu_requests, kai, kueue
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import PodRule, Report, Severity, rule
@@ -70,12 +70,14 @@ def _gpu_limits(resources: Field, report: Report) -> None:
     severity=Severity.HIGH,
     what="Pods that use GPUs name the queue that pays for them.",
     why=(
-        "Without a name Volcano takes the queue `default`, and without Volcano the pods take GPUs that no queue "
-        "accounts for: quotas and gangs of everybody else stop holding."
+        "Without a name Volcano takes the queue `default`, and without a scheduler of queues the pods take GPUs that "
+        "no queue accounts for: quotas and gangs of everybody else stop holding."
     ),
     fix=(
-        f"RayCluster, RayJob, RayService: label `{QUEUE_LABEL}`. Volcano Job: `spec.queue`. Other pods: "
-        f"`schedulerName: {VOLCANO}` and the annotation `{QUEUE_ANNOTATION}` on the pod or its template."
+        f"With Volcano: RayCluster, RayJob, RayService: label `{QUEUE_LABEL}`. Volcano Job: `spec.queue`. Other pods: "
+        f"`schedulerName: {VOLCANO}` and the annotation `{QUEUE_ANNOTATION}` on the pod or its template. With Kueue: "
+        f"label `{kueue.QUEUE_LABEL}` on the object. With KAI: label `{kai.QUEUE_LABEL}` on the object, and "
+        f"`schedulerName: {kai.SCHEDULER}`."
     ),
 )
 def gpu_queue(pod: Pod, report: Report) -> None:
@@ -83,16 +85,26 @@ def gpu_queue(pod: Pod, report: Report) -> None:
     if pod.partial or not _uses_gpus(pod, report):
         return
     with report.reading():
+        labels = pod.object.at("metadata", "labels")
+        if labels[kueue.QUEUE_LABEL].text():
+            return  # it holds the object back until there is room; any scheduler may bind the pods
+        if labels[kai.QUEUE_LABEL].text():
+            _scheduled_by(kai.SCHEDULER, pod, report)
+            return
+    with report.reading():
         field = queue_field(pod)
         if field is None:
             report.violation("kind", f"a {pod.kind} cannot name a queue for what it makes; make the jobs themselves")
         elif not field.text():
             report.violation(field, "names no queue")
-    if pod.group not in _OPERATED:
-        with report.reading():
-            scheduler = pod.spec["schedulerName"]
-            if scheduler.text() != VOLCANO:
-                report.violation(scheduler, f"{scheduler.text() or 'the default scheduler'} knows no queues")
+    with report.reading():
+        _scheduled_by(VOLCANO, pod, report)
+
+
+def _scheduled_by(name: str, pod: Pod, report: Report) -> None:
+    scheduler = pod.spec["schedulerName"]
+    if pod.group not in _OPERATED and scheduler.text() != name:
+        report.violation(scheduler, f"{scheduler.text() or 'the default scheduler'} knows no queues")
 
 
 _OPERATED = frozenset({"ray.io", "batch.volcano.sh", "flow.volcano.sh"})

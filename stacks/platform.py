@@ -13,9 +13,6 @@ from components.kubernetes.client import Reach
 from components.kubernetes.provider import provider
 from components.namespaces import namespace
 from components.ray.operator import RayOperator
-from components.scheduling.hypernodes import HyperNodes
-from components.scheduling.queues import Queues
-from components.scheduling.volcano import Volcano
 from components.sources import SourceError, Sources
 from components.storage import existing
 from components.tenants.tenant import Tenant
@@ -25,6 +22,7 @@ from model.environment import Environment
 from model.namespaces import AGENTS
 from model.releases import upstream
 from model.storage import claims
+from stacks import scheduling as schedulers
 from stacks import sharing
 from stacks.aws import Foundation
 from stacks.aws_storage import Stored
@@ -39,7 +37,7 @@ class Platform(Component):
 
     Its own inputs are that document: there policies read what a person declared, from a preview or from a saved state.
 
-    Order: definitions, Volcano, queues, Ray operator, namespaces, workloads; `destroy` goes the other way.
+    Order: definitions, scheduler, queues, Ray operator, namespaces, workloads; `destroy` goes the other way.
     Namespaces come after the operators so that they go before them: whatever people made in a namespace still finds
     the operator that clears its finalizers.
 
@@ -76,12 +74,15 @@ class Platform(Component):
         self._stored = below.storage() if below else Stored()
         if own and self._has_agents():
             self._devices(own)
-        scheduling = self._scheduling()
+        scheduling = schedulers.scheduling(
+            name, environment, sources=sources, reach=self._reach, definitions=self._definitions, child=self._child
+        )
         operator = self._ray_operator(scheduling)
         shared = self._stored.shared or existing.shared(environment)
         given = volumes(name, environment, shared=shared, made=self._stored.made, child=self._child)
         # Also on a `destroy` this is what a namespace needs: its pods still find their file system, and go.
         tenants = self._tenants([*scheduling, operator, *([given] if given else [])])
+        scheduling += schedulers.in_namespaces(name, environment, after=scheduling, tenants=tenants, child=self._child)
         ready = storage(
             name,
             environment,
@@ -161,25 +162,6 @@ class Platform(Component):
             sources=self._sources,
             opts=self._child(definitions, discovery),
         )
-
-    def _scheduling(self) -> list[pulumi.Resource]:
-        definitions = self._definitions("volcano", "volcano-definitions")
-        volcano = Volcano(
-            f"{self._name}-volcano",
-            environment=self._environment,
-            upstream=upstream(self._environment, "volcano"),
-            sources=self._sources,
-            reach=self._reach,
-            opts=self._child(definitions),
-        )
-        made: list[pulumi.Resource] = [
-            Queues(f"{self._name}-queues", environment=self._environment, opts=self._child(volcano))
-        ]
-        if self._environment.topology.racks:
-            made.append(
-                HyperNodes(f"{self._name}-hypernodes", environment=self._environment, opts=self._child(volcano))
-            )
-        return made
 
     def _ray_operator(self, scheduling: list[pulumi.Resource]) -> RayOperator:
         # Late, since a file or bucket back end writes the whole state anew with every resource that is made, and these

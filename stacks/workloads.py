@@ -9,6 +9,7 @@ from components.ray.cluster import RayCluster
 from components.ray.job import RayJob
 from components.ray.service import RayService
 from components.training.job import TrainingJob
+from components.training.job_set import TrainingJobSet
 from model.environment import Environment
 from model.tenants import by_namespace
 
@@ -50,4 +51,7 @@ def workloads(
         RayService(f"{name}-ray-service-{service}", environment=environment, service=service, reach=reach, opts=opts)
     for job, it in environment.training.jobs.items():
         opts = options(it.namespace)
-        TrainingJob(f"{name}-training-{job}", environment=environment, job=job, reach=reach, opts=opts)
+        if environment.scheduler.kind == "volcano":
+            TrainingJob(f"{name}-training-{job}", environment=environment, job=job, reach=reach, opts=opts)
+        else:
+            TrainingJobSet(f"{name}-training-{job}", environment=environment, job=job, opts=opts)

@@ -133,6 +133,15 @@ def _apiserver(paths: Paths, ports: Mapping[str, int]) -> tuple[str, ...]:
         f"--token-auth-file={paths.pki}/{pki.TOKENS}",
         f"--tls-cert-file={paths.pki}/server.crt",
         f"--tls-private-key-file={paths.pki}/server.key",
+        # How it tells servers of further APIs on whose behalf it asks. While one of those does not answer, no namespace
+        # can be removed.
+        f"--requestheader-client-ca-file={paths.pki}/ca.crt",
+        f"--requestheader-allowed-names={pki.CLIENTS['front-proxy'][0]}",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+        f"--proxy-client-cert-file={paths.pki}/front-proxy.crt",
+        f"--proxy-client-key-file={paths.pki}/front-proxy.key",
         "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
         f"--service-account-signing-key-file={paths.pki}/service-accounts.key",
         f"--service-account-key-file={paths.pki}/service-accounts.pub",

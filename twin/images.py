@@ -13,6 +13,8 @@ LENT = {
     "volcanosh/vc-controller-manager": "vc-controller-manager",
     "volcanosh/vc-webhook-manager": "vc-webhook-manager",
     "kuberay/operator": "kuberay-operator",
+    "kueue/kueue": "kueue",
+    "jobset/jobset": "jobset",
 }
 
 # Image repositories whose pods a KWOK stage reports as running, by what they are for.

@@ -209,6 +209,8 @@ class Lender:
             environment=await mounts.environment(self._client, borrower.pod, container),
             port=port,
         )
+        for file, text in borrower.loan.files.items():
+            files.write(file, text)
         await self._keep(
             self._keeper.add,
             Program(borrower.name, self._programs[program], borrower.loan.arguments, borrower.loan.environment),

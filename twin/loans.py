@@ -6,13 +6,14 @@ its own container; only what cannot be the same on a shared machine differs, and
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from twin import images
+import yaml
 
-ADDRESS = "127.0.0.1"
+from twin import images
+from twin.lendable import ADDRESS, LENDABLE, Lendable
 
 
 class LoanRefusedError(Exception):
@@ -38,85 +39,6 @@ class Difference:
     own: str
     lent: str
     why: str
-
-
-@dataclass(frozen=True)
-class Listener:
-    """A port that a program opens.
-
-    Attributes:
-        name: What it serves.
-        flag: The flag that sets it.
-        port: The program's default.
-        bare: Whether the flag takes a port alone, not an address.
-    """
-
-    name: str
-    flag: str
-    port: int
-    bare: bool = False
-
-
-@dataclass(frozen=True)
-class Probe:
-    """How one sees that a program works.
-
-    Attributes:
-        listener: Name of the listener to ask.
-        scheme: `http` or `https`.
-        path: What to get.
-        any_answer: Whether any HTTP answer will do, or only one of success.
-    """
-
-    listener: str
-    scheme: str
-    path: str
-    any_answer: bool = False
-
-
-@dataclass(frozen=True)
-class Lendable:
-    """What the twin knows of a program that it lends.
-
-    Attributes:
-        entrypoints: Names of its executable in the image; a container with another command is not this program.
-        listeners: The ports that it opens.
-        probe: What answers when it works.
-        extra: Flags that only a process outside a pod needs: flag, value (`{namespace}` stands for the pod's), reason.
-    """
-
-    entrypoints: tuple[str, ...]
-    listeners: tuple[Listener, ...]
-    probe: Probe
-    extra: tuple[tuple[str, str, str], ...] = ()
-
-
-# Flags and default ports: cmd/*/app/options/options.go of Volcano 1.15.1, main.go of KubeRay 1.6.2.
-LENDABLE = {
-    "vc-scheduler": Lendable(
-        ("vc-scheduler",),
-        (Listener("metrics", "--listen-address", 8080), Listener("health", "--healthz-address", 11251)),
-        Probe("health", "http", "/healthz"),
-    ),
-    "vc-controller-manager": Lendable(
-        ("vc-controller-manager",),
-        (Listener("metrics", "--listen-address", 8081), Listener("health", "--healthz-address", 11251)),
-        Probe("health", "http", "/healthz"),
-    ),
-    "vc-webhook-manager": Lendable(
-        ("vc-webhook-manager",),
-        (Listener("webhook", "--port", 8443, bare=True), Listener("health", "--healthz-address", 11251)),
-        # Its health answers before it serves; so the webhook's own port is asked.
-        Probe("webhook", "https", "/", any_answer=True),
-        (("--listen-address", ADDRESS, "loopback only"),),
-    ),
-    "kuberay-operator": Lendable(
-        ("manager", "kuberay-operator"),
-        (Listener("metrics", "--metrics-addr", 8080), Listener("health", "--health-probe-bind-address", 8082)),
-        Probe("health", "http", "/readyz"),
-        (("--leader-election-namespace", "{namespace}", "in a pod it is read from the mounted service account"),),
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -154,6 +76,7 @@ class Loan:
         probe: URL that answers when it works.
         any_answer: Whether any answer will do.
         differences: How it differs from the container.
+        files: Files that it reads and nothing mounts, by where they must be.
     """
 
     program: str
@@ -164,6 +87,7 @@ class Loan:
     probe: str
     any_answer: bool
     differences: tuple[Difference, ...]
+    files: Mapping[Path, str] = field(default_factory=dict)
 
 
 def container_of(pod: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,6 +136,7 @@ def plan(
     mounts: Iterable[Mount],
     environment: Mapping[str, str],
     port: Callable[[], int],
+    read: Callable[[Path], str] = Path.read_text,
 ) -> Loan:
     """Work out the process for a container.
 
@@ -223,6 +148,7 @@ def plan(
         mounts: Its mounts.
         environment: The container's environment, references resolved.
         port: Gives a free port here, each time another one.
+        read: Reads a mounted file.
 
     Raises:
         LoanRefusedError: The image is not lent.
@@ -236,15 +162,31 @@ def plan(
 
     command = container.get("command") or []
     own = [_expand(argument, environment) for argument in [*command[1:], *(container.get("args") or [])]]
-    arguments, variables = _translated(own, environment, tuple(mounts), differences)
+    mounts = tuple(mounts)
+    arguments, variables = _translated(own, environment, mounts, differences)
+    written = _Configuration(known, arguments, read) if known.configuration else None
 
     ports: dict[int, int] = {}
+    at: dict[str, int] = {}
     for listener in known.listeners:
-        said = _value(arguments, listener.flag)
-        here = ports[_port(said, listener.port)] = port()
+        said = written.value(listener.flag) if written and listener.in_file else _value(arguments, listener.flag)
+        here = at[listener.name] = ports[_port(said, listener.port)] = port()
         lent = str(here) if listener.bare else f"{ADDRESS}:{here}"
-        arguments = with_flag(arguments, listener.flag, lent)
+        if written and listener.in_file:
+            written.put(listener.flag, here if listener.bare else lent)
+        else:
+            arguments = with_flag(arguments, listener.flag, lent)
         differences.append(Difference(listener.flag, said, lent, "all processes share one machine"))
+    files: dict[Path, str] = {}
+    if written:
+        for place, default in known.folders.items():
+            said = written.value(place) or default
+            lent = translated(said, mounts)
+            written.put(place, lent)
+            differences.append(Difference(place, said, lent, "mounted files are here"))
+        file = kubeconfig.parent / "configuration.yaml"
+        files[file] = written.text
+        arguments = with_flag(arguments, known.configuration, str(file))
     account_note = f"outside a pod; a token of service account {namespace}/{account}"
     for flag, value, why in (*known.extra, ("--kubeconfig", str(kubeconfig), account_note)):
         if not _value(arguments, flag):
@@ -255,8 +197,7 @@ def plan(
         written = ", ".join(f"{name} {amount}" for name, amount in limits.items())
         differences.append(Difference("limits", written, "", "not enforced"))
 
-    probed = next(listener for listener in known.listeners if listener.name == known.probe.listener)
-    address = f"{ADDRESS}:{ports[_port(_value(own, probed.flag), probed.port)]}"
+    address = f"{ADDRESS}:{at[known.probe.listener]}"
     named = {item["name"]: item["containerPort"] for item in container.get("ports") or [] if item.get("name")}
     return Loan(
         program=program,
@@ -267,22 +208,43 @@ def plan(
         probe=f"{known.probe.scheme}://{address}{known.probe.path}",
         any_answer=known.probe.any_answer,
         differences=tuple(differences),
+        files=files,
     )
+
+
+class _Configuration:
+    """A program's configuration file, of which some places get other values."""
+
+    def __init__(self, known: Lendable, arguments: list[str], read: Callable[[Path], str]) -> None:
+        try:
+            self._document = yaml.safe_load(read(Path(_value(arguments, known.configuration)))) or {}
+        except OSError as error:
+            raise NotYetError(f"its configuration cannot be read: {error}") from None
+
+    def value(self, place: str) -> str:
+        here: Any = self._document
+        for key in place.split("."):
+            here = here.get(key, {}) if isinstance(here, dict) else {}
+        return "" if here == {} else str(here)
+
+    def put(self, place: str, value: object) -> None:
+        *above, last = place.split(".")
+        here = self._document
+        for key in above:
+            here = here.setdefault(key, {})
+        here[last] = value
+
+    @property
+    def text(self) -> str:
+        return yaml.safe_dump(self._document, sort_keys=False)
 
 
 def _translated(
     own: Sequence[str], environment: Mapping[str, str], mounts: Sequence[Mount], differences: list[Difference]
 ) -> tuple[list[str], dict[str, str]]:
     """Put the files here in place of the container's, in arguments and environment, and note where that was done."""
-
-    def translate(text: str) -> str:
-        for mount in sorted(mounts, key=lambda mount: -len(mount.path)):
-            here = str(mount.here)
-            text = re.sub(rf"(?<![\w./-]){re.escape(mount.path)}(?=[/,:;]|$)", lambda _, here=here: here, text)
-        return text
-
-    arguments = [translate(argument) for argument in own]
-    variables = {name: translate(value) for name, value in environment.items()}
+    arguments = [translated(argument, mounts) for argument in own]
+    variables = {name: translated(value, mounts) for name, value in environment.items()}
     why = "mounted files are here"
     for before, after in zip(own, arguments, strict=True):
         if before != after:
@@ -292,6 +254,14 @@ def _translated(
         if value != environment[name]:
             differences.append(Difference(name, environment[name], value, why))
     return arguments, variables
+
+
+def translated(text: str, mounts: Sequence[Mount]) -> str:
+    """Give a text in which the files here stand for those of the container."""
+    for mount in sorted(mounts, key=lambda mount: -len(mount.path)):
+        here = str(mount.here)
+        text = re.sub(rf"(?<![\w./-]){re.escape(mount.path)}(?=[/,:;]|$)", lambda _, here=here: here, text)
+    return text
 
 
 def with_flag(arguments: Iterable[str], flag: str, value: str) -> list[str]:

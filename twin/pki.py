@@ -32,6 +32,7 @@ CLIENTS = {
     "controller-manager": ("system:kube-controller-manager", "system:kube-controller-manager"),
     "scheduler": ("system:kube-scheduler", "system:kube-scheduler"),
     "etcd-client": ("kube-apiserver", "gangline"),
+    "front-proxy": ("front-proxy-client", "gangline"),
 }
 TOKENS = "tokens.csv"
 """Tokens that the API server knows, as its `--token-auth-file` has them: one, an administrator's, for those who come

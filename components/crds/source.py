@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from components.crds import templated
 from components.sources import CHARTS, SourceError, Sources, read, relative, replacement
 from model.releases import Upstream, catalogued
 
@@ -91,7 +92,7 @@ def chart_without_definitions(upstream: Upstream, sources: Sources) -> str:
         return f"./{CHARTS}/{upstream.chart}-{upstream.version} (made at up)"
     if not (folder / "Chart.yaml").is_file():
         raise SourceError(f"{upstream.product}: {upstream.source} is no Helm chart: it has no Chart.yaml")
-    dropped = set(_files(folder, upstream)) | _inclusions(upstream, folder)
+    dropped = {*_files(folder, upstream), *_inclusions(upstream, folder), *templated.files(folder)}
     # The definitions of Kubernetes before 1.16, which Volcano's chart carries along.
     kept = [
         file
@@ -128,6 +129,7 @@ def _texts(folder: Path, upstream: Upstream) -> Iterator[tuple[Path, str]]:
         yield file, file.read_text(encoding="utf-8")
     for file in sorted(folder.glob(f"{_TEMPLATES}/crd-*.yaml")):
         yield file, _ACTION.sub("", file.read_text(encoding="utf-8"))
+    yield from templated.texts(folder)
 
 
 def _inclusions(upstream: Upstream, folder: Path) -> set[Path]:

@@ -8,6 +8,7 @@ from components.component import Component
 from components.kubernetes.client import Reach
 from components.ray.spec import spec
 from components.workloads import gangs
+from model import submission
 from model.environment import Environment
 
 
@@ -35,6 +36,7 @@ class RayCluster(Component):
         super().__init__(name, {"cluster": cluster}, opts)
         declared = environment.ray.clusters[cluster]
         self.pod_group = f"ray-{cluster}-pg"
+        sent = submission.of(environment, declared)
         CustomResource(
             f"{name}-cluster",
             api_version="ray.io/v1",
@@ -42,15 +44,15 @@ class RayCluster(Component):
             metadata=ObjectMetaArgs(
                 name=cluster,
                 namespace=declared.namespace,
-                labels=gangs.labels(environment, declared),
-                annotations={"pulumi.com/waitFor": "condition=RayClusterProvisioned"},
+                labels=dict(sent.labels),
+                annotations={**sent.annotations, "pulumi.com/waitFor": "condition=RayClusterProvisioned"},
             ),
             # Otherwise a changed pod template changes nothing until somebody deletes the pods.
             spec={**spec(environment, declared), "upgradeStrategy": {"type": "Recreate"}},
             opts=pulumi.ResourceOptions(
                 parent=self,
                 hooks=gangs.hooks(name, environment, reach, declared),
-                replace_on_changes=["metadata.labels"],
+                replace_on_changes=["metadata.labels", *(["spec"] if sent.replaced else [])],
                 # The name is given, so the new cluster cannot stand beside the old one.
                 delete_before_replace=True,
                 # Images of 10 GB and more are pulled on every node.

@@ -10,6 +10,7 @@ from components.component import Component
 from components.kubernetes.client import Reach
 from components.ray.spec import spec, submitter
 from components.workloads import gangs
+from model import submission
 from model.environment import Environment
 from model.ray import RayJob as Declared
 
@@ -37,6 +38,7 @@ class RayJob(Component):
         super().__init__(name, {"job": job}, opts)
         declared = environment.ray.jobs[job]
         self.pod_group = f"ray-{job}-pg"
+        sent = submission.of(environment, declared)
         CustomResource(
             f"{name}-job",
             api_version="ray.io/v1",
@@ -44,9 +46,9 @@ class RayJob(Component):
             metadata=ObjectMetaArgs(
                 name=job,
                 namespace=declared.namespace,
-                labels=gangs.labels(environment, declared),
+                labels=dict(sent.labels),
                 # It is there from when the cluster was ready, and stays when the cluster is gone.
-                annotations={"pulumi.com/waitFor": "jsonpath={.status.dashboardURL}"},
+                annotations={**sent.annotations, "pulumi.com/waitFor": "jsonpath={.status.dashboardURL}"},
             ),
             spec=_spec(environment, declared),
             opts=pulumi.ResourceOptions(

@@ -41,15 +41,18 @@ _RBAC = "rbac.authorization.k8s.io"
 # 500 MB hold about 500 Ray pods (the operator's own manager.yaml), and 100m of a core starves it well before that.
 _RESOURCES = ResourceRequirementsArgs(requests={"cpu": "500m", "memory": "1Gi"}, limits={"memory": "1Gi"})
 _ROLE = "rbac/role.yaml"
+# As KubeRay calls them (its values.yaml, batchScheduler.name).
+_BATCH_SCHEDULER = {"volcano": "volcano", "kueue": "", "kai": "kai-scheduler"}
 
 
 @pulumi.type_token("gangline:index:RayOperator")
 class RayOperator(Component):
-    """KubeRay's operator, with Volcano as its batch scheduler.
+    """KubeRay's operator, told of the batch scheduler.
 
     From its chart, or from the manifests of its repository (the folder `ray-operator/config`), whichever the source
-    is. Without `--batch-scheduler` the queue label of a Ray cluster would do nothing. The kinds PodGroup and RayCluster
-    must exist before: make it depend on the definitions and on Volcano.
+    is. Without `--batch-scheduler` the queue label of a Ray cluster would do nothing; Kueue needs none, as it holds
+    back the cluster itself. The kinds PodGroup and RayCluster must exist before: make it depend on the definitions and
+    on the scheduler.
     """
 
     def __init__(
@@ -84,7 +87,7 @@ class RayOperator(Component):
             sources=sources,
             values={
                 "image": {"repository": repository, "tag": tag},
-                "batchScheduler": {"name": "volcano"},
+                "batchScheduler": {"name": _BATCH_SCHEDULER[self._environment.scheduler.kind]},
                 "resources": _RESOURCES,
                 "tolerations": tolerations,
                 **({"affinity": affinity} if affinity else {}),
@@ -134,6 +137,7 @@ class RayOperator(Component):
     def _deployment(self, name: str, upstream: Upstream, account: ServiceAccount, opts: pulumi.ResourceOptions) -> None:
         affinity, tolerations = beside_gpus(self._environment)
         labels = {"app.kubernetes.io/name": APP}
+        batch = _BATCH_SCHEDULER[self._environment.scheduler.kind]
         alive = ProbeArgs(
             http_get=HTTPGetActionArgs(path="/metrics", port="http"), initial_delay_seconds=10, failure_threshold=5
         )
@@ -159,7 +163,7 @@ class RayOperator(Component):
                                 image=upstream.images["operator"],
                                 image_pull_policy="IfNotPresent",
                                 command=["/manager"],
-                                args=["--batch-scheduler=volcano"],
+                                args=[f"--batch-scheduler={batch}"] if batch else [],
                                 ports=[ContainerPortArgs(name="http", container_port=8080)],
                                 liveness_probe=alive,
                                 readiness_probe=alive,

@@ -11,6 +11,7 @@ from components.component import Component
 from components.kubernetes.client import Reach
 from components.ray.spec import spec
 from components.workloads import gangs
+from model import submission
 from model.environment import Environment
 from model.ray import RayService as Declared
 
@@ -34,6 +35,7 @@ class RayService(Component):
     ) -> None:
         super().__init__(name, {"service": service}, opts)
         declared = environment.ray.services[service]
+        sent = submission.of(environment, declared)
         CustomResource(
             f"{name}-service",
             api_version="ray.io/v1",
@@ -41,8 +43,8 @@ class RayService(Component):
             metadata=ObjectMetaArgs(
                 name=service,
                 namespace=declared.namespace,
-                labels=gangs.labels(environment, declared),
-                annotations={"pulumi.com/waitFor": "condition=Ready"},
+                labels=dict(sent.labels),
+                annotations={**sent.annotations, "pulumi.com/waitFor": "condition=Ready"},
             ),
             spec=_spec(environment, declared),
             opts=pulumi.ResourceOptions(
@@ -50,7 +52,7 @@ class RayService(Component):
                 hooks=gangs.hooks(name, environment, reach, declared),
                 replace_on_changes=[
                     "metadata.labels",
-                    *(["spec.rayClusterConfig"] if declared.upgrade == "Recreate" else []),
+                    *(["spec.rayClusterConfig"] if sent.replaced or declared.upgrade == "Recreate" else []),
                 ],
                 delete_before_replace=True,
                 custom_timeouts=pulumi.CustomTimeouts(create="30m", update="30m", delete="5m"),

@@ -64,4 +64,4 @@ def _replicas(count: Count) -> dict[str, int]:
 def submitter(environment: Environment, workload: RayWorkload) -> PodTemplateSpecArgs:
     """Give the template of the pod that submits a job."""
     program = Program("ray-job-submitter", ray.image(environment, workload))
-    return pods.leader(environment, workload, ray.SUBMITTER_POD, program, restart="Never")
+    return pods.leader(environment, workload, ray.SUBMITTER_POD, program, restart="Never", apart=True)

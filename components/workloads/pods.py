@@ -10,6 +10,8 @@ from pulumi_kubernetes.core.v1 import (
     ContainerPortArgs,
     EmptyDirVolumeSourceArgs,
     EnvVarArgs,
+    EnvVarSourceArgs,
+    ObjectFieldSelectorArgs,
     PodSpecArgs,
     PodTemplateSpecArgs,
     ResourceRequirementsArgs,
@@ -22,7 +24,7 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 
 from components.placement import tolerations
 from components.storage import jobs
-from model import dataloader, nodes, pod_patch
+from model import dataloader, nodes, pod_patch, submission
 from model.environment import Environment
 from model.nodes import POOL_LABEL
 from model.pod_patch import Patch
@@ -45,6 +47,7 @@ class Program:
         image: Its image.
         command: What runs in place of the image's own entry point; None for that.
         environment: Variables beside those that follow from its pool and those of the document.
+        fields: Variables whose value is a field of the pod.
         ports: Ports by name.
         capabilities: Linux capabilities that it needs by itself.
         user: The user it must run as; None where any will do.
@@ -54,6 +57,7 @@ class Program:
     image: str
     command: Sequence[str] | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
     ports: Mapping[str, int] = field(default_factory=dict)
     capabilities: tuple[str, ...] = ()
     user: int | None = None
@@ -96,6 +100,7 @@ def leader(
     program: Program,
     *,
     restart: str | None = None,
+    apart: bool = False,
 ) -> PodTemplateSpecArgs:
     """Give the template of the pod that leads, or of another that stands beside the workers.
 
@@ -105,10 +110,11 @@ def leader(
         asked: What it asks for, by resource.
         program: What it runs.
         restart: Its `restartPolicy`.
+        apart: Whether it is no part of the gang.
     """
     amounts = {name: str(amount) for name, amount in asked.items()}
     container = _container(workload, program, amounts, {}, Patch(), None, gpus=False)
-    return _template(environment, workload, container, Patch(), None, restart)
+    return _template(environment, workload, container, Patch(), None, restart, apart=apart)
 
 
 def _template(
@@ -118,11 +124,16 @@ def _template(
     patch: Patch,
     tiers: Mounts | None,
     restart: str | None,
+    *,
+    apart: bool = False,
 ) -> PodTemplateSpecArgs:
     shared_memory = [_shared_memory(patch)] if patch.shared_memory else []
+    sent = submission.of(environment, workload)
+    annotations = {**patch.annotations, **({} if apart else sent.pods)}
     return PodTemplateSpecArgs(
-        metadata=ObjectMetaArgs(annotations=dict(patch.annotations)) if patch.annotations else None,
+        metadata=ObjectMetaArgs(annotations=annotations) if annotations else None,
         spec=PodSpecArgs(
+            scheduler_name=sent.scheduler,
             node_selector={POOL_LABEL: workload.pool},
             tolerations=tolerations(environment, [workload.pool]),
             priority_class_name=workload.priority,
@@ -154,6 +165,8 @@ def _container(
     gpus: bool,
 ) -> ContainerArgs:
     variables = sorted({**derived, **program.environment, **workload.env}.items())
+    env = [*(() if gpus else _NO_GPUS), *(EnvVarArgs(name=key, value=value) for key, value in variables)]
+    env += [EnvVarArgs(name=key, value_from=_field(path)) for key, path in program.fields.items()]
     mounted = [VolumeMountArgs(name=_VOLUME, mount_path=patch.shared_memory_at)] if patch.shared_memory else []
     mounted += jobs.volume_mounts(tiers) if tiers else []
     added = [*patch.capabilities, *(each for each in program.capabilities if each not in patch.capabilities)]
@@ -162,7 +175,7 @@ def _container(
         image=program.image,
         image_pull_policy="IfNotPresent",
         command=list(program.command) if program.command else None,
-        env=[*(() if gpus else _NO_GPUS), *(EnvVarArgs(name=key, value=value) for key, value in variables)] or None,
+        env=env or None,
         ports=[ContainerPortArgs(name=name, container_port=port) for name, port in program.ports.items()] or None,
         # Requests equal limits: queue and gang are counted in requests, and a node's cores are promised once.
         resources=ResourceRequirementsArgs(requests=dict(amounts), limits=dict(amounts)),
@@ -174,3 +187,7 @@ def _container(
         ),
         volume_mounts=mounted or None,
     )
+
+
+def _field(path: str) -> EnvVarSourceArgs:
+    return EnvVarSourceArgs(field_ref=ObjectFieldSelectorArgs(field_path=path))

@@ -56,9 +56,9 @@ def test_other_providers_are_not_there():
     assert (path, problem.allowed) == ("cluster.provider", "existing, aws")
 
 
-def test_the_scheduler_is_volcano():
+def test_the_scheduler_is_one_of_three():
     path, problem = only(errors(put("scheduler.kind", "volcan")))
-    assert (path, problem.allowed, problem.fix) == ("scheduler.kind", "volcano", "volcano")
+    assert (path, problem.allowed, problem.fix) == ("scheduler.kind", "volcano, kueue, kai", "volcano")
 
 
 @pytest.mark.parametrize("version", ["v1.15.1", "1.15", "latest", "^1.15.0", "1.15.x", "", "1.15.1 "])

@@ -83,10 +83,10 @@ def test_the_intent_is_that_of_the_document(intent: dict, expected: dict):
 def test_two_kinds_of_pods_are_placed_as_one():
     env = environment(*fitting("kueue"))
     rack = "topology.example.com/rack"
-    assert kueue.placing(env, Within(level="rack"), "tuning", parts=2) == {
+    assert kueue.placing(env, Within(level="rack"), parts=2) == {
         "kueue.x-k8s.io/podset-required-topology": rack,
-        "kueue.x-k8s.io/podset-group-name": "tuning",
+        "kueue.x-k8s.io/podset-group-name": "gang",
     }
     soft = Within(level="rack", mode="soft")
-    assert kueue.placing(env, soft, "tuning", parts=1) == {"kueue.x-k8s.io/podset-preferred-topology": rack}
-    assert kueue.placing(env, None, "tuning", parts=2) == {}
+    assert kueue.placing(env, soft, parts=1) == {"kueue.x-k8s.io/podset-preferred-topology": rack}
+    assert kueue.placing(env, None, parts=2) == {}

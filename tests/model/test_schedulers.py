@@ -272,6 +272,25 @@ def test_a_document_changes_its_scheduler(kind: str):
     assert not [path for path in warnings(*fitting(kind)) if path.startswith(("queues", "scheduler", "pools"))]
 
 
+_JOB: dict[str, Any] = {
+    "namespace": "research",
+    "queue": "research.llm",
+    "pool": "train",
+    "image": "nvcr.io/nvidia/pytorch:25.08-py3",
+    "command": ["python", "train.py"],
+    "framework": "none",
+    "workers": {"count": 2, "cpu": 64, "memory": "512Gi", "gpus": 8},
+}
+
+_RAY: dict[str, Any] = {
+    "namespace": "research",
+    "queue": "research.vision",
+    "pool": "train",
+    "ray": "2.52.0",
+    "head": {"cpu": 8, "memory": "32Gi"},
+    "workers": {"count": 1, "cpu": 64, "memory": "512Gi", "gpus": 8},
+}
+
 _ASKED: list[tuple[str, Change | tuple[Change, ...], str]] = [
     ("queues.*.guarantee", put("queues.production.guarantee", {"gpu": 8}), "queues.production.guarantee.gpu"),
     (
@@ -296,7 +315,32 @@ _ASKED: list[tuple[str, Change | tuple[Change, ...], str]] = [
         "scheduler.override",
     ),
     (
-        "ray.clusters.*.workers.count: {min, max}",
+        "training.jobs.*.framework: mpi",
+        (put("training.jobs.big", _JOB | {"framework": "mpi", "launcher": {"cpu": 2, "memory": "8Gi"}})),
+        "training.jobs.big.framework",
+    ),
+    (
+        "training.jobs.*.workers.count: {min, max}",
+        put("training.jobs.big", _JOB | {"workers": _JOB["workers"] | {"count": {"min": 2, "max": 4}}}),
+        "training.jobs.big.workers.count",
+    ),
+    (
+        "training.jobs: a name of which a pod's would have over 63 characters",
+        put(f"training.jobs.{'x' * 50}", _JOB),
+        f"training.jobs.{'x' * 50}",
+    ),
+    (
+        "ray.jobs.*.submission: K8sJobMode",
+        put("ray.jobs.big", _RAY | {"entrypoint": "python train.py"}),
+        "ray.jobs.big.submission",
+    ),
+    (
+        "ray.services.*.upgrade: NewCluster",
+        put("ray.services.big", _RAY | {"serve": {"applications": [{"import_path": "app:app"}]}}),
+        "ray.services.big.upgrade",
+    ),
+    (
+        "ray.*.workers.count: {min, max}",
         put("ray.clusters.tuning.workers.count", {"min": 2, "max": 4}),
         "ray.clusters.tuning.workers.count",
     ),

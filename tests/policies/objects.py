@@ -94,7 +94,7 @@ KINDS = {
         "flow.volcano.sh/v1alpha1:JobTemplate",
         {"spec": {"queue": "research.llm", "tasks": [{"template": t}]}},
     ),
-    "JobSet, which no table knows": lambda t: (
+    "JobSet": lambda t: (
         "jobset.x-k8s.io/v1alpha2:JobSet",
         {"spec": {"replicatedJobs": [{"template": {"spec": {"template": t}}}]}},
     ),

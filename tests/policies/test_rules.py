@@ -27,6 +27,11 @@ def ray(labels: Any, *containers: Any, kind: str = "RayCluster", **head: Any) ->
     return Resource(plain.type, {"metadata": {"labels": labels}, "spec": spec | {"autoscalerOptions": head or None}})
 
 
+def job_set(labels: Any, *containers: Any, **pod: Any) -> Resource:
+    made = workload("JobSet", {"spec": {"containers": list(containers), **pod}})
+    return Resource(made.type, {"metadata": {"labels": labels}, **made.inputs})
+
+
 def asks(**resources: Any) -> Resource:
     return pod(container(resources=resources))
 
@@ -74,6 +79,9 @@ BREAKS: dict[str, list[tuple[Resource, str]]] = {
         (workload("Deployment", template(gpus(1), queue=None)), "spec.template.metadata.annotations"),
         (workload("Job", template(gpus(1), schedulerName=None)), "spec.template.spec.schedulerName"),
         (ray({}, gpus(8)), 'metadata.labels["volcano.sh/queue-name"]: names no queue'),
+        (ray({"kueue.x-k8s.io/queue-name": ""}, gpus(8)), "names no queue"),
+        (job_set({}, gpus(8)), "names no queue"),
+        (job_set({"kai.scheduler/queue": "a"}, gpus(8)), "schedulerName: the default scheduler knows no queues"),
         (ray({QUEUE_LABEL: ""}, gpus(8), kind="RayCluster"), "names no queue"),
         (workload("RayCronJob", template(gpus(1))), "a RayCronJob cannot name a queue for what it makes"),
         (
@@ -154,6 +162,10 @@ PASSES: dict[str, list[Resource]] = {
         pod(gpus(8), queue=secret("research.llm")),
         pod(container(), queue=None, schedulerName=None),
         ray({QUEUE_LABEL: "research.llm"}, gpus(8)),
+        ray({"kueue.x-k8s.io/queue-name": "research.llm"}, gpus(8)),
+        ray({"kai.scheduler/queue": "research.llm"}, gpus(8)),
+        job_set({"kueue.x-k8s.io/queue-name": "research.llm"}, gpus(8)),
+        job_set({"kai.scheduler/queue": "research.llm"}, gpus(8), schedulerName="kai-scheduler"),
         workload("Volcano Job", {"spec": {"containers": [gpus(8)]}}),
         workload("DaemonSetPatch", {"spec": {"containers": [gpus(8)]}}),
     ],

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
+import yaml
 from lightkube import AsyncClient
 
 from twin import loans, mounts
-from twin.loans import Difference, LoanRefusedError, Mount
+from twin.loans import Difference, LoanRefusedError, Mount, NotYetError
 
 KUBECONFIG = Path("/twin/loans/x/kubeconfig")
 
@@ -57,6 +58,39 @@ def test_what_a_pod_knows_by_itself_is_told_outside_of_one() -> None:
     assert any("service account space/account" in difference.why for difference in loan.differences)
     own = plan(pod("--leader-election-namespace=elsewhere"))
     assert "--leader-election-namespace=elsewhere" in own.arguments
+
+
+def test_what_stands_in_a_configuration_file_is_replaced_there(tmp_path: Path) -> None:
+    """Kueue has no flags for its ports, nor for where its certificate is."""
+    file = tmp_path / "settings" / "controller_manager_config.yaml"
+    file.parent.mkdir()
+    file.write_text("webhook: {port: 9443}\nhealth: {healthProbeBindAddress: ':8081'}\nkept: [1, 2]\n")
+    at = [
+        Mount("/controller_manager_config.yaml", "settings", file.parent, file.name),
+        Mount("/tmp/k8s-webhook-server/serving-certs", "cert", tmp_path / "cert"),
+    ]
+    made = pod(
+        "--config=/controller_manager_config.yaml", image="registry.k8s.io/kueue/kueue:v0.17.0", command=["/manager"]
+    )
+    loan = plan(made, at=at)
+    own = KUBECONFIG.parent / "configuration.yaml"
+    assert f"--config={own}" in loan.arguments
+    assert yaml.safe_load(loan.files[own]) == {
+        "webhook": {"port": 20003, "certDir": str(tmp_path / "cert")},
+        "health": {"healthProbeBindAddress": "127.0.0.1:20001"},
+        "metrics": {"bindAddress": "127.0.0.1:20002"},
+        "kept": [1, 2],
+    }
+    assert loan.ports == {8081: 20001, 8443: 20002, 9443: 20003, 8082: 20004}
+    assert loan.probe == "http://127.0.0.1:20001/readyz"
+    assert lent(loan)["webhook.port"] == ("9443", "20003")
+    assert lent(loan)["webhook.certDir"][1] == str(tmp_path / "cert")
+
+
+def test_a_configuration_that_is_not_mounted_yet_is_waited_for() -> None:
+    made = pod("--config=/nowhere/file.yaml", image="registry.k8s.io/kueue/kueue:v0.17.0")
+    with pytest.raises(NotYetError, match="configuration cannot be read"):
+        plan(made)
 
 
 def test_an_unchanged_argument_is_no_difference() -> None:

@@ -17,7 +17,7 @@ TWIN = Path(__file__).resolve().parent.parent
 PINS = TWIN / "tools.yaml"
 MODULES = TWIN / "modules"
 
-Use = Literal["twin", "tests"]
+Use = Literal["twin", "kueue", "tests"]
 
 _GO_ARCH = {"x86_64": "amd64", "AMD64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 
@@ -181,7 +181,7 @@ def load_tools(path: Path = PINS) -> dict[str, Tool]:
 
 
 def used_by(use: Use, path: Path = PINS) -> tuple[str, ...]:
-    """Names of the tools that the twin runs on, or of those that only tests need.
+    """Names of the tools that the twin runs on, or of those that a scheduler or only tests need beside.
 
     Raises:
         pydantic.ValidationError: the file is not of this form.
