@@ -5,10 +5,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from . import kai, kueue, topology
+from .scheduler import Kind
 
 if TYPE_CHECKING:
     from .environment import Environment
     from .workloads import Workload
+
+
+POD_LABELS: Mapping[Kind, str] = {
+    "volcano": "volcano.sh/queue-name",
+    "kueue": "kueue.x-k8s.io/cluster-queue-name",
+    "kai": kai.QUEUE_LABEL,
+}
+"""The label by which a pod carries its queue. KubeRay and Volcano write the first, and Kueue the second when it admits
+a workload (https://github.com/kubernetes-sigs/kueue v0.17.0, pkg/constants/constants.go)."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +29,7 @@ class Submission:
         labels: Labels of the object.
         annotations: Annotations of the object.
         pods: Annotations of all its pods.
+        marks: Labels of all its pods, where nobody else puts them there.
         scheduler: The `schedulerName` of its pods; None where the operator or Volcano's own Job sets it, and for the
             cluster's own.
         replaced: Whether a change of the workload makes it anew. A workload that was admitted has, in the same fields,
@@ -28,6 +39,7 @@ class Submission:
     labels: Mapping[str, str]
     annotations: Mapping[str, str] = field(default_factory=dict)
     pods: Mapping[str, str] = field(default_factory=dict)
+    marks: Mapping[str, str] = field(default_factory=dict)
     scheduler: str | None = None
     replaced: bool = False
 
@@ -40,8 +52,9 @@ def of(env: "Environment", workload: "Workload") -> Submission:
         pods = kueue.placing(env, within, parts=2 if workload.leads else 1)
         return Submission({kueue.QUEUE_LABEL: queue}, pods=pods, replaced=True)
     if kind == "kai":
-        return Submission({kai.QUEUE_LABEL: queue}, kai.placing(env, within), scheduler=kai.SCHEDULER)
-    labels = {"volcano.sh/queue-name": queue}
+        label = {kai.QUEUE_LABEL: queue}
+        return Submission(label, kai.placing(env, within), marks=label, scheduler=kai.SCHEDULER)
+    labels = {POD_LABELS["volcano"]: queue}
     if priority:
         labels["ray.io/priority-class-name"] = priority
     if within:

@@ -39,7 +39,7 @@ class Tenant(Component):
                 metadata=ObjectMetaArgs(
                     name=namespace,
                     labels={TENANT_LABEL: tenant},
-                    annotations={QUEUE_ANNOTATION: declared.default_queue} if declared.default_queue else None,
+                    annotations=_default_queue(environment, declared),
                 ),
                 opts=pulumi.ResourceOptions(parent=self, retain_on_delete=kept),
             )
@@ -70,3 +70,10 @@ class Tenant(Component):
                 ],
                 opts=opts,
             )
+
+
+def _default_queue(environment: Environment, declared: Declared) -> dict[str, str] | None:
+    """Name the queue of workloads that name none, where Volcano reads it. Kueue has a local queue for that."""
+    if declared.default_queue is None or environment.scheduler.kind != "volcano":
+        return None
+    return {QUEUE_ANNOTATION: declared.default_queue}

@@ -131,7 +131,9 @@ def _template(
     sent = submission.of(environment, workload)
     annotations = {**patch.annotations, **({} if apart else sent.pods)}
     return PodTemplateSpecArgs(
-        metadata=ObjectMetaArgs(annotations=annotations) if annotations else None,
+        metadata=ObjectMetaArgs(labels=dict(sent.marks) or None, annotations=annotations or None)
+        if annotations or sent.marks
+        else None,
         spec=PodSpecArgs(
             scheduler_name=sent.scheduler,
             node_selector={POOL_LABEL: workload.pool},

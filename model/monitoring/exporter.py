@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model import gpu_requests, images, names, namespaces, nodes
+from model import gpu_requests, images, names, namespaces, nodes, submission
 from model.derived import derived
 from model.problems import NOTHING, Path, Problem, answered, known, readable
 
@@ -25,8 +25,6 @@ LABELS = {"app.kubernetes.io/part-of": JOB}
 """Labels of the exporter's Service and of its pods, whatever their DaemonSet."""
 PORT = 9400
 """Where the exporter listens unless told otherwise."""
-QUEUE_LABEL = "volcano.sh/queue-name"
-"""Label of pods that the exporter puts on their metrics, as `volcano_sh_queue_name`."""
 
 
 @dataclass(frozen=True)
@@ -74,11 +72,12 @@ def _deployment(env: "Environment", name: str, pools: tuple[str, ...]) -> Deploy
 
 def variables(env: "Environment", pools: Iterable[str]) -> dict[str, str]:
     """What an exporter on the nodes of some pools is told, as variables of its environment."""
+    label = submission.POD_LABELS[env.scheduler.kind]
     found = {
         "DCGM_EXPORTER_KUBERNETES": "true",
         "DCGM_EXPORTER_INTERVAL": str(interval(env) * 1000),
         "DCGM_EXPORTER_KUBERNETES_ENABLE_POD_LABELS": "true",
-        "DCGM_EXPORTER_KUBERNETES_POD_LABEL_ALLOWLIST_REGEX": f"^{QUEUE_LABEL.replace('.', '[.]')}$",
+        "DCGM_EXPORTER_KUBERNETES_POD_LABEL_ALLOWLIST_REGEX": f"^{label.replace('.', '[.]')}$",
     }
     members = [env.pools[pool] for pool in pools]
     if any(nodes.replicas(pool) > 1 for pool in members):

@@ -1,8 +1,8 @@
 """Recording rules: what the document declares as series, and how well GPUs are used, per pool, tenant and queue.
 
 A pod is its tenant's by its namespace, which the document gives to a tenant. It is in the queue that its label names,
-else in the default queue of its namespace, where Volcano puts it. Both are written into rules as series of their own,
-so that nothing depends on labels that some other exporter would have to be told to give.
+else in the default queue of its namespace, where its scheduler puts it. Both are written into rules as series of their
+own, so that nothing depends on labels that some other exporter would have to be told to give.
 
 On a GPU that pods share, everything that is measured is the whole GPU's. So what is told of a tenant or a queue is how
 busy the devices are *that it holds*, never a sum over its pods.
@@ -17,7 +17,7 @@ from model import agents, nodes, queues, quotas, tenants
 from model.derived import derived
 
 from . import counters
-from .series import DEVICE, GPU, HELD, OTHERS, QUEUE, metrics
+from .series import DEVICE, GPU, HELD, OTHERS, QUEUES, metrics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -239,13 +239,14 @@ def _tenants(env: "Environment") -> Iterator[Recording]:
 def _queues(env: "Environment") -> Iterator[Recording]:
     if not env.queues:
         return
+    label = QUEUES[env.scheduler.kind]
     shared = [name for name in agents.gpu_pools(env) if nodes.replicas(env.pools[name]) > 1]
     # Of pods that share a GPU the exporter tells no labels, so their queue is not known.
     alone = f', pool!~"{"|".join(shared)}"' if shared else ""
-    labelled = f'DCGM_FI_DEV_FB_USED{{{HELD}, {QUEUE}!=""{alone}}}'
-    parts = [f'group by (queue, {DEVICE}) (label_replace({labelled}, "queue", "$1", "{QUEUE}", "(.+)"))']
+    labelled = f'DCGM_FI_DEV_FB_USED{{{HELD}, {label}!=""{alone}}}'
+    parts = [f'group by (queue, {DEVICE}) (label_replace({labelled}, "queue", "$1", "{label}", "(.+)"))']
     if any(tenant.default_queue for tenant in env.tenants.values()):
-        others = f'DCGM_FI_DEV_FB_USED{{{HELD}, {QUEUE}=""{alone}}}'
+        others = f'DCGM_FI_DEV_FB_USED{{{HELD}, {label}=""{alone}}}'
         parts.append(
             f"group by (queue, {DEVICE}) (\n  {others} * on (namespace) group_left (queue) namespace:queue:declared\n)"
         )

@@ -4,6 +4,9 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from model.scheduler import Kind
+from model.submission import POD_LABELS
+
 GPU = "pool, node, gpu, UUID, modelName"
 """Labels of a GPU. The exporter repeats what it knows of a whole GPU for each pod that shares it and for each MIG
 instance, so whoever counts GPUs asks for the maximum by these first."""
@@ -11,10 +14,9 @@ DEVICE = f"{GPU}, GPU_I_ID, GPU_I_PROFILE"
 """Labels of what a container gets: a GPU, or an instance of one under MIG."""
 HELD = 'pod!=""'
 """Matches the series of devices that a pod holds: a device that nobody holds has no pod."""
-QUEUE = "volcano_sh_queue_name"
-"""The pod's label `volcano.sh/queue-name` as the exporter writes it. KubeRay and Volcano put it on the pods of Ray
-clusters and jobs; where pods share a GPU the exporter leaves labels of pods out
-(https://github.com/NVIDIA/dcgm-exporter, internal/pkg/transformation/kubernetes.go)."""
+QUEUES: Mapping[Kind, str] = {kind: re.sub(r"\W", "_", label) for kind, label in POD_LABELS.items()}
+"""The pod's label with its queue, by scheduler, as the exporter writes it. Where pods share a GPU the exporter leaves
+labels of pods out (https://github.com/NVIDIA/dcgm-exporter, internal/pkg/transformation/kubernetes.go)."""
 
 OTHERS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
