@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 NAME = "gangline"
 """The name of the topology."""
-SCHEDULER = "kai-scheduler"
-"""The `schedulerName` of pods."""
-QUEUE_LABEL = "kai.scheduler/queue"
-"""The label of a workload that names its queue."""
 KINDS = {"cpu": "cpu", "memory": "memory", nodes.GPU: "gpu"}
 """The resources that its queues know, with their names there."""
 NO_LIMIT = -1

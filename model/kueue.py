@@ -29,8 +29,6 @@ NAME = "gangline"
 """How the names of the one flavour and of its topology begin."""
 EVERY_NODE: Mapping[str, str] = {"kubernetes.io/os": "linux"}
 """What all nodes of the flavour carry: one with a topology must name some label."""
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-"""The label of a workload that names its local queue (https://kueue.sigs.k8s.io/docs/tasks/run/jobs/)."""
 DEFAULT = "default"
 """The local queue of workloads that name none (feature gate LocalQueueDefaulting, on)."""
 FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "ray.io/raycluster", "ray.io/rayjob", "ray.io/rayservice")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from . import job_sets, kai, kueue, nodes, queues, workloads
+from . import job_sets, kai, kueue, nodes, queue_labels, queues, workloads
 from .counts import Size
 from .problems import ABSENT, Path, Problem, Unanswerable, answered, known, lost, readable
 from .quotas import resource_name
@@ -310,8 +310,8 @@ FEATURES: tuple[Feature, ...] = (
     Feature(
         "a workload's queue",
         "the job's `queue`; label `volcano.sh/queue-name`",
-        f"label `{kueue.QUEUE_LABEL}`, a `LocalQueue` of the namespace",
-        f"label `{kai.QUEUE_LABEL}`",
+        f"label `{queue_labels.KUEUE}`, a `LocalQueue` of the namespace",
+        f"label `{queue_labels.KAI}`",
     ),
     Feature(
         "a workload's gang",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from . import kai, kueue, topology
+from . import kai, kueue, queue_labels, topology
 from .scheduler import Kind
 
 if TYPE_CHECKING:
@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 
 POD_LABELS: Mapping[Kind, str] = {
-    "volcano": "volcano.sh/queue-name",
-    "kueue": "kueue.x-k8s.io/cluster-queue-name",
-    "kai": kai.QUEUE_LABEL,
+    "volcano": queue_labels.VOLCANO,
+    "kueue": queue_labels.KUEUE_POD,
+    "kai": queue_labels.KAI,
 }
-"""The label by which a pod carries its queue. KubeRay and Volcano write the first, and Kueue the second when it admits
-a workload (https://github.com/kubernetes-sigs/kueue v0.17.0, pkg/constants/constants.go)."""
+"""The label by which a pod carries its queue."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +49,11 @@ def of(env: "Environment", workload: "Workload") -> Submission:
     kind = env.scheduler.kind
     if kind == "kueue":
         pods = kueue.placing(env, within, parts=2 if workload.leads else 1)
-        return Submission({kueue.QUEUE_LABEL: queue}, pods=pods, replaced=True)
+        return Submission({queue_labels.KUEUE: queue}, pods=pods, replaced=True)
     if kind == "kai":
-        label = {kai.QUEUE_LABEL: queue}
-        return Submission(label, kai.placing(env, within), marks=label, scheduler=kai.SCHEDULER)
-    labels = {POD_LABELS["volcano"]: queue}
+        label = {queue_labels.KAI: queue}
+        return Submission(label, kai.placing(env, within), marks=label, scheduler=queue_labels.KAI_SCHEDULER)
+    labels = {queue_labels.VOLCANO: queue}
     if priority:
         labels["ray.io/priority-class-name"] = priority
     if within:

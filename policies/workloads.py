@@ -2,7 +2,7 @@
 
 import re
 
-from model import gpu_requests, kai, kueue
+from model import gpu_requests, queue_labels
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import PodRule, Report, Severity, rule
@@ -12,7 +12,7 @@ _OTHERS = re.compile(r"amd\.com/gpu|gpu\.intel\.com/.+")
 intel/intel-device-plugins-for-kubernetes, cmd/gpu_plugin."""
 
 QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
-QUEUE_LABEL = "volcano.sh/queue-name"
+QUEUE_LABEL = queue_labels.VOLCANO
 VOLCANO = "volcano"
 
 
@@ -76,8 +76,8 @@ def _gpu_limits(resources: Field, report: Report) -> None:
     fix=(
         f"With Volcano: RayCluster, RayJob, RayService: label `{QUEUE_LABEL}`. Volcano Job: `spec.queue`. Other pods: "
         f"`schedulerName: {VOLCANO}` and the annotation `{QUEUE_ANNOTATION}` on the pod or its template. With Kueue: "
-        f"label `{kueue.QUEUE_LABEL}` on the object. With KAI: label `{kai.QUEUE_LABEL}` on the object, and "
-        f"`schedulerName: {kai.SCHEDULER}`."
+        f"label `{queue_labels.KUEUE}` on the object. With KAI: label `{queue_labels.KAI}` on the object, and "
+        f"`schedulerName: {queue_labels.KAI_SCHEDULER}`."
     ),
 )
 def gpu_queue(pod: Pod, report: Report) -> None:
@@ -86,10 +86,10 @@ def gpu_queue(pod: Pod, report: Report) -> None:
         return
     with report.reading():
         labels = pod.object.at("metadata", "labels")
-        if labels[kueue.QUEUE_LABEL].text():
+        if labels[queue_labels.KUEUE].text():
             return  # it holds the object back until there is room; any scheduler may bind the pods
-        if labels[kai.QUEUE_LABEL].text():
-            _scheduled_by(kai.SCHEDULER, pod, report)
+        if labels[queue_labels.KAI].text():
+            _scheduled_by(queue_labels.KAI_SCHEDULER, pod, report)
             return
     with report.reading():
         field = queue_field(pod)

@@ -14,7 +14,8 @@ from twin import images
 NODE_SELECTOR = "kwok.x-k8s.io/node=fake"
 RUNS_FOR = "twin.gangline.dev/runs-for"
 """Annotation of a pod: how long its work takes, such as `90s` (https://pkg.go.dev/time#ParseDuration). It completes
-after that, whatever its image is; without it only the pods of Kubernetes' own Jobs complete."""
+after that, whatever its image is; without it only the pods of Kubernetes' own Jobs complete, those of
+JobSets left out."""
 
 _IMAGES = '(.spec.containers + (.spec.initContainers // []))[].image // ""'
 _CONDITIONS = """\
@@ -154,6 +155,8 @@ def stages() -> list[dict[str, Any]]:
     kubernetes_job = _require(
         '.metadata.ownerReferences[]? | select(.kind == "Job" and .apiVersion == "batch/v1") | .kind', "Exists"
     )
+    # A training job is a JobSet there, and does not complete at once either.
+    alone = _require('.metadata.labels["jobset.sigs.k8s.io/jobset-name"]', "DoesNotExist")
     return [
         _stage("node-initialize", "Node", [_require(ready, "NotIn", "True")], {"statusTemplate": _CONDITIONS}),
         _stage(
@@ -173,7 +176,7 @@ def stages() -> list[dict[str, Any]]:
         _stage(
             "pod-complete",
             "Pod",
-            [alive, running, kubernetes_job, _require(timed, "DoesNotExist"), only_simulated],
+            [alive, running, kubernetes_job, alone, _require(timed, "DoesNotExist"), only_simulated],
             {"statusTemplate": _COMPLETED},
         ),
         _stage(

@@ -17,7 +17,7 @@ TWIN = ROOT / "stacks" / "Pulumi.twin.yaml"
 
 def test_operators_do_not_run_on_the_twin(monkeypatch: pytest.MonkeyPatch) -> None:
     """They would wait for drivers that no simulated node takes; that is said before anything is started."""
-    monkeypatch.setattr(local, "programs", lambda: pytest.fail("a tool was asked for"))
+    monkeypatch.setattr(local, "programs", lambda _: pytest.fail("a tool was asked for"))
     with pytest.raises(RefusedError) as refused:
         local.ready("lab", document.read(EXAMPLE).load())
     assert "allowed: ./gangline render lab" in str(refused.value)
@@ -34,7 +34,7 @@ def _saved(folder: Path, stack: str, *types: str) -> None:
 def test_the_twin_holds_one_environment_at_a_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A second one would take the nodes of the first away, and fail at the first chart."""
     engine = Engine(Path("pulumi"), {"PULUMI_BACKEND_URL": tmp_path.as_uri()})
-    monkeypatch.setattr(local, "programs", dict)
+    monkeypatch.setattr(local, "programs", lambda _: {})
     monkeypatch.setattr(local.Engine, "of_twin", lambda _: engine)
     monkeypatch.setattr(local, "_start", lambda *_: pytest.fail("the twin was touched"))
     _saved(tmp_path, "lab", "pulumi:pulumi:Stack", "gangline:index:Platform")
@@ -50,7 +50,7 @@ def test_the_twin_holds_one_environment_at_a_time(monkeypatch: pytest.MonkeyPatc
 
 def test_an_environment_that_is_up_is_no_hindrance_to_itself(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     engine = Engine(Path("pulumi"), {"PULUMI_BACKEND_URL": tmp_path.as_uri()})
-    monkeypatch.setattr(local, "programs", dict)
+    monkeypatch.setattr(local, "programs", lambda _: {})
     monkeypatch.setattr(local.Engine, "of_twin", lambda _: engine)
     for step in ("end_orphans", "recover"):
         monkeypatch.setattr(recovery, step, lambda *_: None)

@@ -80,7 +80,7 @@ BREAKS: dict[str, list[tuple[Resource, str]]] = {
         (workload("Job", template(gpus(1), schedulerName=None)), "spec.template.spec.schedulerName"),
         (ray({}, gpus(8)), 'metadata.labels["volcano.sh/queue-name"]: names no queue'),
         (ray({"kueue.x-k8s.io/queue-name": ""}, gpus(8)), "names no queue"),
-        (job_set({}, gpus(8)), "names no queue"),
+        (job_set({}, gpus(8), schedulerName="volcano"), "names no queue"),
         (job_set({"kai.scheduler/queue": "a"}, gpus(8)), "schedulerName: the default scheduler knows no queues"),
         (ray({QUEUE_LABEL: ""}, gpus(8), kind="RayCluster"), "names no queue"),
         (workload("RayCronJob", template(gpus(1))), "a RayCronJob cannot name a queue for what it makes"),

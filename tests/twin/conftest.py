@@ -11,7 +11,7 @@ from lightkube import Client, codecs
 from twin import tools
 from twin.cluster import Twin
 
-TOOLS = ("etcd", "kubernetes", "kwok", "volcano")
+TOOLS = ("etcd", "kubernetes", "kwok", "volcano", "kueue", "jobset")
 
 
 @pytest.fixture(scope="session")
