@@ -20,14 +20,14 @@ def _blocks(guide: str) -> list[tuple[str, str]]:
 
 
 BLOCKS, SHARING, FABRIC = _blocks("document.md"), _blocks("sharing.md"), _blocks("fabric.md")
-STORAGE = _blocks("storage.md")
+STORAGE, WORKLOADS = _blocks("storage.md"), _blocks("workloads.md")
 REST: dict[str, Any] = {
     "cluster": {"name": "guide", "provider": "existing", "kubernetes": "1.35", "context": "guide"},
     "pools": {"train": {"server": "dgx-h100", "size": 1}},
 }
 
 
-@pytest.mark.parametrize(("part", "answer"), BLOCKS + SHARING + FABRIC + STORAGE)
+@pytest.mark.parametrize(("part", "answer"), BLOCKS + SHARING + FABRIC + STORAGE + WORKLOADS)
 def test_each_part_is_answered_as_the_guide_says(part: str, answer: str):
     verdict = document.judge({**REST, **yaml.safe_load(part)})
     assert render(verdict.problems) == answer
