@@ -16,21 +16,19 @@ from typing import Any
 import pytest
 from lightkube import Client, KubeConfig
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
-from lightkube.models.core_v1 import Pod as PodModel
-from lightkube.resources.core_v1 import Node, Pod
+from lightkube.resources.core_v1 import Pod
 
 from cli import changes
 from model import document as model_document
 from model import gangs
 from model.quantities import Quantity
 
+from . import workloads
 from .conftest import Checkout
+from .looking import Job, PodGroup, bound, eventually, pods, racks
 
-RACK = "topology.gangline.dev/rack"
 Queue: Any = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
 HyperNode: Any = create_global_resource("topology.volcano.sh", "v1alpha1", "HyperNode", "hypernodes")
-Job: Any = create_namespaced_resource("batch.volcano.sh", "v1alpha1", "Job", "jobs")
-PodGroup: Any = create_namespaced_resource("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
 RayJob: Any = create_namespaced_resource("ray.io", "v1", "RayJob", "rayjobs")
 Definition: Any = create_global_resource(
     "apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions"
@@ -52,27 +50,6 @@ def document(checkout: Checkout) -> Iterator[Checkout]:
     written = checkout.document.read_text()
     yield checkout
     checkout.document.write_text(written)
-
-
-def pods(client: Client, namespace: str, **labels: str) -> list[PodModel]:
-    return list(client.list(Pod, namespace=namespace, labels={**labels}))
-
-
-def bound(found: list[PodModel]) -> list[str]:
-    return [pod.spec.nodeName for pod in found if pod.spec and pod.spec.nodeName]
-
-
-def racks(client: Client, names: list[str]) -> set[str]:
-    labels = {node.metadata.name: node.metadata.labels or {} for node in client.list(Node) if node.metadata}
-    return {labels[name][RACK] for name in names}
-
-
-def eventually(check: Any, seconds: float = 30) -> Any:
-    """Wait until a check gives something; its last answer otherwise."""
-    limit = time.monotonic() + seconds
-    while not (found := check()) and time.monotonic() < limit:
-        time.sleep(0.2)
-    return found
 
 
 def test_ten_mistakes_are_reported_at_once_and_nothing_is_created(document: Checkout) -> None:
@@ -272,6 +249,14 @@ def _gang(name: str, nodes: int) -> dict[str, Any]:
             "tasks": [{"name": "worker", "replicas": nodes, "template": {"spec": spec}}],
         },
     }
+
+
+def test_a_training_job_starts_whole_comes_back_and_completes(client: Client, checkout: Checkout) -> None:
+    workloads.starts_comes_back_and_completes(client, model_document.read(checkout.document).value)
+
+
+def test_volcano_refuses_the_jobs_that_the_model_calls_wrong(client: Client) -> None:
+    workloads.are_refused_as_the_model_says(client)
 
 
 def test_destroy_keeps_what_is_other_peoples_and_nothing_else(checkout: Checkout, client: Client) -> None:
