@@ -101,7 +101,7 @@ def cluster(twin: Twin, client: Client, tmp_path_factory: pytest.TempPathFactory
     for kinds in (("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration", "APIService"), ("Deployment",)):
         for made in installed:
             if made["kind"] in kinds:
-                resource = type(codecs.from_dict(_counted(made)))
+                resource: Any = type(codecs.from_dict(_counted(made)))
                 client.delete(resource, made["metadata"]["name"], namespace=made["metadata"].get("namespace"))
     eventually(lambda: not {loan.process for loan in twin.status().loans} & {"kueue", "jobset"}, what="they are gone")
     twin.apply_nodes(own)
@@ -150,7 +150,8 @@ def _job(name: str, queue: str | None, pods: int, *, within: str | None = None) 
 
 
 def _submit(client: Client, namespace: str, job: dict[str, Any]) -> None:
-    client.create(codecs.from_dict({"apiVersion": "batch/v1", "kind": "Job", **job}), namespace=namespace)
+    made: Any = Job.from_dict(job)
+    client.create(made, namespace=namespace)
 
 
 def _workload(client: Client, namespace: str, name: str) -> dict[str, Any]:
@@ -187,16 +188,16 @@ def empty(client: Client) -> Iterator[None]:
 
 @pytest.mark.usefixtures("empty")
 def test_a_gang_is_admitted_whole_and_one_that_is_too_large_has_no_pod(client: Client) -> None:
-    _submit(client, "kueue-research", _job("fits", "research.llm", 4, within=RACK))
-    _submit(client, "kueue-research", _job("wide", "research.vision", 5, within=RACK))
     _submit(client, "kueue-production", _job("large", None, 6))  # its team's default queue
+    _submit(client, "kueue-research", _job("wide", "research.vision", 5, within=RACK))  # a rack has four nodes
+    why = eventually(lambda: _why(client, "kueue-research", "wide"), what="a reason")
+    assert "topology" in why
+    assert "4 out of 5" in why
+    _submit(client, "kueue-research", _job("fits", "research.llm", 4, within=RACK))
     eventually(lambda: len(_running(client, "kueue-research", "fits")) == 4, what="four pods")
     nodes = _running(client, "kueue-research", "fits")
     racks = {look_up(client, Node, name)["metadata"]["labels"][RACK] for name in nodes}
     assert len(racks) == 1
-    why = eventually(lambda: _why(client, "kueue-research", "wide"), what="a reason")
-    assert "topology" in why
-    assert "4 out of 5" in why
     why = eventually(lambda: _why(client, "kueue-production", "large"), what="a reason")
     assert "nvidia.com/gpu" in why
     for namespace, name in (("kueue-research", "wide"), ("kueue-production", "large")):
@@ -209,7 +210,7 @@ def test_what_is_guaranteed_is_not_lent_and_what_is_deserved_is_taken_back(clien
     for name in ("one", "two", "three"):
         _submit(client, "kueue-research", _job(name, "research.llm", 2))
         eventually(lambda name=name: _admitted(client, "kueue-research", name), what=name)
-    _submit(client, "kueue-research", _job("four", "research.vision", 1))
+    _submit(client, "kueue-research", _job("four", "research.llm", 1))
     why = eventually(lambda: _why(client, "kueue-research", "four"), what="a reason")
     assert "nvidia.com/gpu" in why
     _submit(client, "kueue-production", _job("claim", "production", 4))
