@@ -3,15 +3,12 @@
 One table, from which the rules and the reference follow: what stands in it as refused is refused by `check`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
-from . import job_sets, kai, kueue, nodes, queue_labels, queues, workloads
-from .counts import Size
-from .problems import ABSENT, Path, Problem, Unanswerable, answered, known, lost, readable
-from .quotas import resource_name
+from . import kai, kueue, queue_labels, scheduler_uses
+from .problems import Path, Problem, answered, known
 from .scheduler import Kind
 
 if TYPE_CHECKING:
@@ -36,8 +33,6 @@ class Refused:
 
 
 Cell = str | Refused
-Use = tuple[Path, object]
-"""Where a document asks for something, and what stands there."""
 
 
 @dataclass(frozen=True)
@@ -56,142 +51,11 @@ class Feature:
     volcano: Cell
     kueue: Cell
     kai: Cell
-    uses: Callable[["Environment"], Iterator[Use]] = lambda _: iter(())
+    uses: Callable[["Environment"], Iterator[scheduler_uses.Use]] = lambda _: iter(())
 
     def cell(self, kind: Kind) -> Cell:
         """What one of the schedulers makes of it."""
         return {"volcano": self.volcano, "kueue": self.kueue, "kai": self.kai}[kind]
-
-
-def _declared(path: Path, value: object, default: object) -> Iterator[Use]:
-    if not lost(value) and value != default:
-        yield path, value
-
-
-def _setting(name: str, default: object) -> Callable[["Environment"], Iterator[Use]]:
-    return lambda env: _declared(("scheduler", name), getattr(env.scheduler, name), default)
-
-
-def _in_queues(name: str, default: object) -> Callable[["Environment"], Iterator[Use]]:
-    def found(env: "Environment") -> Iterator[Use]:
-        for node in queues.flatten(env):
-            yield from _declared((*node.keys, name), getattr(node.queue, name), default)
-
-    return found
-
-
-def _guarantees(env: "Environment") -> Iterator[Use]:
-    for at, name, amount in _amounts(env, "guarantee"):
-        yield (*at, name), amount
-
-
-def _amounts(env: "Environment", *kinds: str) -> Iterator[tuple[Path, str, object]]:
-    for node in queues.flatten(env):
-        for kind in kinds:
-            quota = getattr(node.queue, kind)
-            for name, amount in () if lost(quota) else quota.items():
-                if not lost(amount):
-                    yield (*node.keys, kind), name, amount.text
-
-
-def _others(known_ones: Sequence[str]) -> Callable[["Environment"], Iterator[Use]]:
-    def found(env: "Environment") -> Iterator[Use]:
-        for at, name, amount in _amounts(env, "guarantee", "deserved", "capability"):
-            if resource_name(name) not in known_ones:
-                yield (*at, name), amount
-
-    return found
-
-
-def _uncounted(env: "Environment") -> Iterator[Use]:
-    for at, name, amount in _amounts(env, "guarantee", "deserved", "capability"):
-        if name == kueue.UNCOUNTED:
-            yield (*at, name), amount
-
-
-def _shareless(env: "Environment") -> Iterator[Use]:
-    """Leaves that deserve something, but nothing of the cores or the memory that others deserve."""
-    deserved = {name for node in queues.flatten(env) for name in node.queue.deserved}
-    for node in queues.flatten(env):
-        if node.leaf and node.queue.deserved:
-            branch = {name for above in queues.branch(env, node.path) for name in above.queue.deserved}
-            for name in sorted({"cpu", "memory"} & deserved - branch):
-                yield (*node.keys, "deserved", name), ABSENT
-
-
-def _racks(env: "Environment") -> Iterator[Use]:
-    if env.topology.racks:
-        yield ("topology", "racks"), ", ".join(env.topology.racks)
-
-
-def _default_queues(env: "Environment") -> Iterator[Use]:
-    for name, tenant in readable(env.tenants):
-        if tenant.default_queue is not None:
-            yield ("tenants", name, "defaultQueue"), known(tenant.default_queue)
-
-
-def _two_defaults(env: "Environment") -> Iterator[Use]:
-    if kueue.DEFAULT not in queues.leaves(env):
-        return
-    for name, tenant in readable(env.tenants):
-        other = known(tenant.default_queue)
-        if other not in (None, kueue.DEFAULT) and tenant.may_use(kueue.DEFAULT):
-            yield ("tenants", name, "defaultQueue"), other
-
-
-def _elastic(*parts: str) -> Callable[["Environment"], Iterator[Use]]:
-    """Workloads of some kind, by the first keys of their path, that may grow beyond their gang."""
-
-    def found(env: "Environment") -> Iterator[Use]:
-        for it in workloads.every(env):
-            if it.at[: len(parts)] == parts:
-                with suppress(Unanswerable):
-                    count = it.value.workers.count
-                    if isinstance(count, Size):
-                        yield (*it.at, "workers", "count"), {"min": count.min, "max": count.max}
-
-    return found
-
-
-def _mpi(env: "Environment") -> Iterator[Use]:
-    for name, job in readable(env.training.jobs):
-        with suppress(Unanswerable):
-            if job.framework == "mpi":
-                yield ("training", "jobs", name, "framework"), job.framework
-
-
-def _long_names(env: "Environment") -> Iterator[Use]:
-    for name, job in readable(env.training.jobs):
-        with suppress(Unanswerable):
-            if not job_sets.fits(name, job):
-                yield ("training", "jobs", name), name
-
-
-def _ray_setting(kind: str, name: str, value: str) -> Callable[["Environment"], Iterator[Use]]:
-    def found(env: "Environment") -> Iterator[Use]:
-        for it in workloads.every(env):
-            if it.at[:2] == ("ray", kind) and getattr(it.value, name) == value:
-                yield (*it.at, name), value
-
-    return found
-
-
-def _growing(env: "Environment") -> Iterator[Use]:
-    for name, pool in readable(env.pools):
-        with suppress(Unanswerable):
-            if isinstance(pool.size, Size) and pool.size.min < pool.size.max and nodes.gpu_resources(pool):
-                yield ("pools", name, "size"), {"min": pool.size.min, "max": pool.size.max}
-
-
-def _unlabelled(env: "Environment") -> Iterator[Use]:
-    """Workloads on pools of plain machines, of whose nodes nothing says that they carry the labels of the topology."""
-    if not env.topology.node_labels:
-        return
-    for it in workloads.every(env):
-        with suppress(Unanswerable):
-            pool = env.pools[it.value.pool]
-            if not pool.domains and not nodes.gpu_resources(pool):
-                yield (*it.at, "pool"), it.value.pool
 
 
 _LABELS_ONLY = Refused("it knows a topology from labels of nodes alone", "topology.labels")
@@ -212,7 +76,7 @@ FEATURES: tuple[Feature, ...] = (
         "`spec.guarantee`",
         "`lendingLimit`: what is deserved less what is guaranteed",
         Refused("it lends all that a queue does not use, and keeps nothing back for it", "no guarantee"),
-        _guarantees,
+        scheduler_uses.guarantees,
     ),
     Feature(
         "queues.*.capability",
@@ -235,70 +99,70 @@ FEATURES: tuple[Feature, ...] = (
             warns=True,
         ),
         "a `quota` of 0, no `limit`",
-        _shareless,
+        scheduler_uses.shareless,
     ),
     Feature(
         "queues.*: other resources than cpu, memory and gpu",
         "as they are called",
         "as they are called",
         Refused("its queues know cpu, memory and gpu alone", "cpu, memory, gpu"),
-        _others(tuple(kai.KINDS)),
+        scheduler_uses.others(tuple(kai.KINDS)),
     ),
     Feature(
         "queues.*: ephemeral-storage",
         "as it is called",
         Refused("it lends what is written, and no pool says how much of this it has", "no amount of it"),
         Refused("its queues know cpu, memory and gpu alone", "cpu, memory, gpu"),
-        _uncounted,
+        scheduler_uses.uncounted,
     ),
     Feature(
         "queues.*.priority",
         "`spec.priority`",
         Refused("its queues have no order among each other", "no priority of queues; that of workloads counts"),
         "`spec.priority`",
-        _in_queues("priority", 0),
+        scheduler_uses.in_queues("priority", 0),
     ),
     Feature(
         "queues.*.reclaimable: false",
         "`spec.reclaimable`",
         Refused("what a queue has borrowed is always taken back from it", "reclaimable: true"),
         Refused("what a queue has over its quota is always taken back from it", "reclaimable: true"),
-        _in_queues("reclaimable", default=True),
+        scheduler_uses.in_queues("reclaimable", default=True),
     ),
     Feature(
         "scheduler.placement",
         "`binpack`, `nodeorder` and `hypernode.binpack`, or `nodeorder` alone",
         Refused("it fills up domains and hosts one after the other, and knows no spreading", "placement: pack"),
         "the chart's `placementStrategy`",
-        _setting("placement", "pack"),
+        scheduler_uses.setting("placement", "pack"),
     ),
     Feature(
         "scheduler.order",
         "plugin `priority`, or `drf` after it",
         Refused("workloads of a queue come by priority and then by age", "order: priority"),
         Refused("workloads of a queue come by priority and then by age", "order: priority"),
-        _setting("order", "priority"),
+        scheduler_uses.setting("order", "priority"),
     ),
     Feature(
         "scheduler.reclaim: false",
         "no action `gangreclaim`",
         "`reclaimWithinCohort: Never` in place of `Any`",
         Refused("its chart makes the one shard, and has no value for the shard's actions", "reclaim: true"),
-        _setting("reclaim", default=True),
+        scheduler_uses.setting("reclaim", default=True),
     ),
     Feature(
         "scheduler.preempt: false",
         "no action `gangpreempt`",
         "`withinClusterQueue: Never` in place of `LowerPriority`",
         Refused("its chart makes the one shard, and has no value for the shard's actions", "preempt: true"),
-        _setting("preempt", default=True),
+        scheduler_uses.setting("preempt", default=True),
     ),
     Feature(
         "scheduler.override",
         "`volcano-scheduler.conf`",
         Refused("it is a configuration of Volcano", "kind: volcano, or no override"),
         Refused("it is a configuration of Volcano", "kind: volcano, or no override"),
-        _setting("override", {}),
+        scheduler_uses.setting("override", {}),
     ),
     Feature(
         "topology.labels, topology.source",
@@ -306,7 +170,7 @@ FEATURES: tuple[Feature, ...] = (
         "`Topology` with the host as its last level",
         "`Topology` with the host as its last level",
     ),
-    Feature("topology.racks", "`HyperNode`", _LABELS_ONLY, _LABELS_ONLY, _racks),
+    Feature("topology.racks", "`HyperNode`", _LABELS_ONLY, _LABELS_ONLY, scheduler_uses.racks),
     Feature(
         "a workload's queue",
         "the job's `queue`; label `volcano.sh/queue-name`",
@@ -337,63 +201,63 @@ FEATURES: tuple[Feature, ...] = (
         "plugins `mpi` and `ssh`: hosts and keys",
         _NO_HOSTS,
         _NO_HOSTS,
-        _mpi,
+        scheduler_uses.mpi,
     ),
     Feature(
         "training.jobs.*.workers.count: {min, max}",
         "the gang is as many as `min`",
         _WHOLE,
         _WHOLE,
-        _elastic("training"),
+        scheduler_uses.elastic("training"),
     ),
     Feature(
         "training.jobs: a name of which a pod's would have over 63 characters",
         "counted with `-worker-7`",
         _LONG,
         _LONG,
-        _long_names,
+        scheduler_uses.long_names,
     ),
     Feature(
         "ray.jobs.*.submission: K8sJobMode",
         "the submitter is a pod beside the gang",
         "the submitter is a pod set of its own",
         Refused("KubeRay refuses it with KAI", "SidecarMode, HTTPMode"),
-        _ray_setting("jobs", "submission", "K8sJobMode"),
+        scheduler_uses.ray_setting("jobs", "submission", "K8sJobMode"),
     ),
     Feature(
         "ray.services.*.upgrade: NewCluster",
         "two gangs for that time",
         Refused("it admits the one cluster of a service, and a second would run beside all quotas", "Recreate"),
         "two gangs for that time",
-        _ray_setting("services", "upgrade", "NewCluster"),
+        scheduler_uses.ray_setting("services", "upgrade", "NewCluster"),
     ),
     Feature(
         "ray.*.workers.count: {min, max}",
         "the gang is the head with `min` workers",
         Refused("it admits a Ray cluster whole, and refuses one with Ray's autoscaler", "a fixed count"),
         "the gang is the head with `min` workers",
-        _elastic("ray"),
+        scheduler_uses.elastic("ray"),
     ),
     Feature(
         "tenants.*.defaultQueue",
         "annotation of the namespace",
         f"a `LocalQueue` called `{kueue.DEFAULT}`",
         Refused("it reads the queue from a label alone", "no defaultQueue"),
-        _default_queues,
+        scheduler_uses.default_queues,
     ),
     Feature(
         "tenants.*.defaultQueue beside a queue called default",
         "annotation of the namespace",
         Refused("the local queue called default is for workloads that name none", "defaultQueue: default"),
         Refused("it reads the queue from a label alone", "no defaultQueue"),
-        _two_defaults,
+        scheduler_uses.two_defaults,
     ),
     Feature(
         "a workload on a pool without GPUs beside topology.labels",
         "placed like any other",
         Refused("it places on nodes that carry all labels of the topology, and these may not", "a pool with domains"),
         "placed like any other",
-        _unlabelled,
+        scheduler_uses.unlabelled,
     ),
     Feature(
         "pools.*.size: {min, max} of GPU nodes",
@@ -404,7 +268,7 @@ FEATURES: tuple[Feature, ...] = (
             warns=True,
         ),
         "pods wait, and whoever brings nodes sees them",
-        _growing,
+        scheduler_uses.growing,
     ),
 )
 """All that a scheduler has to be told."""

@@ -14,7 +14,7 @@ from model.training import TrainingJob
 _LOCKED_ROOM = ("NET_BIND_SERVICE", "SETGID", "SETUID", "SYS_CHROOT")
 """What sshd needs: its port, and to become another user in an empty folder (sshd(8), UsePrivilegeSeparation)."""
 _AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-"""Open MPI's mpirun refuses root otherwise; Volcano's keys are root's (/root/.ssh)."""
+"""Open MPI's mpirun refuses root otherwise; the keys that Volcano brings are root's."""
 
 
 def templates(environment: Environment, job: TrainingJob) -> dict[str, PodTemplateSpecArgs]:

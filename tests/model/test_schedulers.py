@@ -6,71 +6,15 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from model import kai, kueue, nodes, queues, quotas, schedulers, volcano
 from model.environment import Environment
 from model.quantities import Quantity
 from tests.model.documents import Change, drop, environment, errors, only, put, warnings
+from tests.model.generated_queues import trees
 
 Amounts = dict[str, Decimal]
 GPU = nodes.GPU
-
-
-# A tree in which everything is there, small enough for the pools of the example.
-
-
-@st.composite
-def _queue(draw: st.DrawFn, most: Mapping[str, int], depth: int) -> dict[str, Any]:
-    """A queue that deserves at most so much, by resource; its parts share that."""
-    deserved = {name: draw(st.integers(0, amount)) for name, amount in most.items() if draw(st.booleans())}
-    queue: dict[str, Any] = {"deserved": deserved}
-    if depth and draw(st.booleans()):
-        parts = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True))
-        share = {name: amount // len(parts) for name, amount in deserved.items()}
-        queue["queues"] = {name: draw(_queue(share, depth - 1)) for name in parts}
-    kept = {name: sum(part["guarantee"].get(name, 0) for part in queue.get("queues", {}).values()) for name in deserved}
-    queue["guarantee"] = {
-        name: draw(st.integers(low, deserved[name])) for name, low in kept.items() if low or draw(st.booleans())
-    }
-    for kind in ("deserved", "guarantee"):
-        # What parts name, even with 0, the whole must name.
-        for part in queue.get("queues", {}).values():
-            assert set(part[kind]) <= set(deserved)
-            for name in part[kind]:
-                queue[kind].setdefault(name, 0)
-    return queue
-
-
-def _capped(draw: st.DrawFn, queue: dict[str, Any], limits: Mapping[str, int]) -> None:
-    own = {
-        name: draw(st.integers(queue["deserved"].get(name, 0), limit))
-        for name, limit in limits.items()
-        if draw(st.booleans()) and queue["deserved"].get(name, 0) <= limit
-    }
-    queue["capability"] = own
-    for part in queue.get("queues", {}).values():
-        _capped(draw, part, {**limits, **own})
-
-
-@st.composite
-def _trees(draw: st.DrawFn) -> dict[str, Any]:
-    tops = draw(st.lists(st.sampled_from(["one", "two", "three"]), min_size=1, max_size=3, unique=True))
-    share = {"gpu": 128 // len(tops), "cpu": 300 // len(tops), "memory": 2**20 // len(tops)}
-    found = {name: draw(_queue(share, 2)) for name in tops}
-    for queue in found.values():
-        _capped(draw, queue, {"gpu": 256, "cpu": 600, "memory": 2**21})
-    return _in_mebibytes(found)
-
-
-def _in_mebibytes(tree: dict[str, Any]) -> dict[str, Any]:
-    """The tree with its memory written as documents write it."""
-    for queue in tree.values():
-        for kind in ("guarantee", "deserved", "capability"):
-            if "memory" in queue[kind]:
-                queue[kind]["memory"] = f"{queue[kind]['memory']}Mi"
-        _in_mebibytes(queue.get("queues", {}))
-    return tree
 
 
 def _document(kind: str, tree: Mapping[str, Any]) -> Environment:
@@ -145,7 +89,7 @@ def _same(found: Mapping[str, Amounts], quota: Mapping[str, Quantity], kind: str
 
 
 @settings(max_examples=60, deadline=None)
-@given(_trees())
+@given(trees())
 def test_three_renderings_of_a_tree_say_the_same(tree: dict[str, Any]):
     for kind, read_back in (("volcano", _from_volcano), ("kueue", _from_kueue)):
         env = _document(kind, tree)
@@ -192,7 +136,7 @@ class _Node:
 
 
 @settings(max_examples=60, deadline=None)
-@given(_trees())
+@given(trees())
 def test_kueue_keeps_what_is_guaranteed_and_lends_what_is_left(tree: dict[str, Any]):
     """By Kueue's arithmetic a queue that is alone gets all there is, less what is kept for others, up to its limits."""
     env = _document("kueue", tree)
