@@ -140,6 +140,9 @@ def _without_group(workload: Workload, job: Found, ranks: Mapping[str, int]) -> 
         shapes=gang,
         priority=ranks.get(spec.get("priorityClassName") or "", 0),
         created=_time(job["metadata"]),
+        # As Volcano's controller calls it (generateRelatedPodGroupName).
+        former=f"{workload.name}-{job['metadata']['uid']}",
+        changed=_moment(_state(job).get("lastTransitionTime") or job["metadata"]["creationTimestamp"]),
     )
 
 
@@ -158,7 +161,11 @@ def _asked(least: Mapping[str, Any]) -> Amounts:
 
 
 def _phase(job: Found) -> str:
-    return ((job.get("status") or {}).get("state") or {}).get("phase") or "Pending"
+    return _state(job).get("phase") or "Pending"
+
+
+def _state(job: Found) -> Found:
+    return (job.get("status") or {}).get("state") or {}
 
 
 def _owner(found: Found) -> Iterator[Mapping[str, str]]:
@@ -168,8 +175,11 @@ def _owner(found: Found) -> Iterator[Mapping[str, str]]:
 
 
 def _time(metadata: Found) -> datetime:
-    created = metadata["creationTimestamp"]
-    return created if isinstance(created, datetime) else datetime.fromisoformat(created.replace("Z", "+00:00"))
+    return _moment(metadata["creationTimestamp"])
+
+
+def _moment(found: datetime | str) -> datetime:
+    return found if isinstance(found, datetime) else datetime.fromisoformat(found.replace("Z", "+00:00"))
 
 
 def _amounts(found: Mapping[str, Any] | None) -> Amounts:

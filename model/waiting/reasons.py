@@ -6,16 +6,13 @@ those who are before it.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Literal
 
-from . import nodes_full, queues_full
+from . import between_runs, nodes_full, queues_full
 from .seen import COMPLETED, Group, Seen, gpus, total
 from .words import Reason, amounts, holders, since
 
 Verdict = Literal["runs", "waits", "is over"]
-_ROUND = timedelta(seconds=30)
-"""Longer than the scheduler needs for a look at all that waits."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +83,10 @@ def _reasons(
         message = "Volcano's scheduler does not run, so nothing is placed"
         yield Reason("scheduler", message, fix="kubectl -n volcano-system get pods")
     yield from queues_full.states(seen, group)
+    stopped = list(between_runs.reasons(seen, group))
+    yield from stopped
+    if stopped:
+        return
     never = [*queues_full.never(seen, group), *nodes_full.never(seen, group, levels)]
     yield from never
     quota = list(queues_full.namespace(seen, group))
@@ -148,7 +149,7 @@ def _order(seen: Seen, group: Group, ahead: Sequence[Group]) -> Iterator[Reason]
     if ahead:
         return
     waited = since(seen.now, group.created)
-    if seen.now - group.created < _ROUND:
+    if seen.now - group.created < between_runs.ROUND:
         yield Reason("next", "nothing stands in its way: the scheduler places it in its next rounds")
     else:
         message = f"nothing that can be seen stands in its way, and it has waited for {waited}"

@@ -84,7 +84,7 @@ class Group:
     Attributes:
         workload: What people know it by.
         queue: Path of its queue.
-        phase: Its phase: Pending, Inqueue, Running, Unknown or Completed.
+        phase: Its phase: Pending, Inqueue, Running, Unknown or Completed; that of the job where it has no PodGroup.
         members: Pods that must start together (`minMember`).
         asks: What these ask for in all, in base units (`minResources`).
         name: Name of the PodGroup; empty when there is none.
@@ -92,6 +92,8 @@ class Group:
         priority: The value of its PriorityClass.
         created: When it came.
         tier: The widest topology tier that it may span, where that is hard.
+        former: Name of the PodGroup that a job without one has or had for its pods; else empty.
+        changed: When a job without a PodGroup came into its phase.
     """
 
     workload: Workload
@@ -104,6 +106,8 @@ class Group:
     priority: int = 0
     created: datetime = _BEGINNING
     tier: int | None = None
+    former: str = ""
+    changed: datetime = _BEGINNING
 
     @property
     def started(self) -> bool:

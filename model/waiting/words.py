@@ -11,7 +11,19 @@ from model.quantities import readable
 from .seen import Amounts, Group, Seen
 
 Kind = Literal[
-    "placed", "scheduler", "closed", "missing", "never", "quota", "queue", "nodes", "domain", "share", "order", "next"
+    "placed",
+    "scheduler",
+    "closed",
+    "missing",
+    "stopped",
+    "never",
+    "quota",
+    "queue",
+    "nodes",
+    "domain",
+    "share",
+    "order",
+    "next",
 ]
 
 
