@@ -4,41 +4,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from model.pod_templates import EACH, RAY_AUTOSCALER, RAY_HEAD, TEMPLATES
 from policies.fields import SIGNATURE, Field, UnreadableError, absent
-
-EACH = "*"
-"""Stands in a path for every item of a list."""
-
-_TEMPLATE = ("spec", "template")
-_VOLCANO = ("spec", "tasks", EACH, "template")
-_HEAD = ("headGroupSpec", "template")
-_RAY = (_HEAD, ("workerGroupSpecs", EACH, "template"))
-_RAY_JOB = (*(("rayClusterSpec", *path) for path in _RAY), ("submitterPodTemplate",))
-
-_AUTOSCALER = "autoscalerOptions"
-"""Beside the head's template: image, resources and security context of a container that Ray adds to that pod."""
-
-TEMPLATES: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
-    # Where pod templates are, by API group and kind. Kubernetes: k8s.io/api; Ray: ray-operator/apis/ray/v1;
-    # Volcano: volcano.sh/apis/pkg/apis/{batch,flow}/v1alpha1; JobSet: api/jobset/v1alpha2.
-    ("core", "Pod"): ((),),
-    ("core", "PodTemplate"): (("template",),),
-    ("core", "ReplicationController"): (_TEMPLATE,),
-    ("apps", "ReplicaSet"): (_TEMPLATE,),
-    ("apps", "Deployment"): (_TEMPLATE,),
-    ("apps", "DaemonSet"): (_TEMPLATE,),
-    ("apps", "StatefulSet"): (_TEMPLATE,),
-    ("batch", "Job"): (_TEMPLATE,),
-    ("batch", "CronJob"): (("spec", "jobTemplate", *_TEMPLATE),),
-    ("batch.volcano.sh", "Job"): (_VOLCANO,),
-    ("batch.volcano.sh", "CronJob"): (("spec", "jobTemplate", *_VOLCANO),),
-    ("flow.volcano.sh", "JobTemplate"): (_VOLCANO,),
-    ("jobset.x-k8s.io", "JobSet"): (("spec", "replicatedJobs", EACH, "template", *_TEMPLATE),),
-    ("ray.io", "RayCluster"): tuple(("spec", *path) for path in _RAY),
-    ("ray.io", "RayJob"): tuple(("spec", *path) for path in _RAY_JOB),
-    ("ray.io", "RayService"): tuple(("spec", "rayClusterConfig", *path) for path in _RAY),
-    ("ray.io", "RayCronJob"): tuple(("spec", "jobTemplate", *path) for path in _RAY_JOB),
-}
 
 _TYPE = re.compile(
     r"kubernetes:(?P<group>[^:/]+)/(?P<version>[^:/]+):(?P<kind>[A-Za-z0-9]+?)(?P<patch>Patch)?(?P<list>List)?"
@@ -128,8 +95,8 @@ class _Walker:
                     for item in self.read(here):
                         self._follow(owner, item, path[index + 1 :])
                     return
-                if path[index:] == _HEAD:
-                    beside = (here[_AUTOSCALER],)
+                if path[index:] == RAY_HEAD:
+                    beside = (here[RAY_AUTOSCALER],)
                 here = here[key]
             if here.value is not None:
                 self._add(owner, here["metadata"], here["spec"], *beside)
