@@ -27,6 +27,7 @@ _VARIABLE = "DCGM_EXPORTER_CONFIGMAP_DATA"
         "reads itself it takes counters of its own, without a word. Alerts on what is missing never fire."
     ),
     fix="Correct the line; better, let `monitoring.dcgm.counters` write the file.",
+    link="https://github.com/NVIDIA/dcgm-exporter#changing-metrics",
 )
 def counter_files(stack: Stack, report: Report) -> None:
     """Judge the files in ConfigMaps and among the values of NVIDIA's charts."""
@@ -103,3 +104,6 @@ def _judge(file: Field, resource: Resource, report: Report) -> None:
         said = "[secret]" if file.secret else shown(problem.value)
         fix = f"; {problem.fix}" if problem.fix and not file.secret else ""
         report.violation(file, f"{said}: {problem.message}{fix}", resource.urn)
+
+
+RULES = (counter_files,)

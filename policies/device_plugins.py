@@ -42,6 +42,7 @@ class Plugin:
         "Leave out the plugin, or its chart, that you added: `sharing` and `devices.install` say what each pool gets "
         "(docs/guides/install-modes.md)."
     ),
+    link="https://kubernetes.io/docs/concepts/extend-kubernetes/compute-storage-net/device-plugins/",
 )
 def device_plugins(stack: Stack, report: Report) -> None:
     """Judge where the plugins of a stack run, against each other and against the images of the document's pools."""
@@ -125,3 +126,6 @@ def _term(term: Field, label: str, pools: set[str]) -> set[str]:
             values = {value.text() for value in expression["values"].items()}
             pools = pools & values if expression["operator"].text() == "In" else pools - values
     return pools
+
+
+RULES = (device_plugins,)

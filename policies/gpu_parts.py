@@ -19,6 +19,7 @@ from policies.rules import PodRule, Report, Resource, Severity, Stack, StackRule
         "workload makes the next pod."
     ),
     fix="Ask for 1, and use more pods; what needs several GPUs belongs on a pool that does not share them.",
+    link="https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus",
 )
 def gpu_parts(pod: Pod, report: Report) -> None:
     """Judge the limits of each container; requests equal them."""
@@ -51,6 +52,7 @@ def _part(name: str, field: Field, report: Report) -> None:
         "Leave out the volume at `/dev/shm`, `hostIPC` and `CUDA_MPS_PIPE_DIRECTORY`. Ray keeps its objects elsewhere "
         "with `plasma-directory`."
     ),
+    link="https://github.com/NVIDIA/k8s-device-plugin#with-cuda-mps",
 )
 def mps_pods(stack: Stack, report: Report) -> None:
     """Judge the pods that are meant for the document's MPS pools."""
@@ -97,3 +99,9 @@ def _read(items: Field, key: str, places: dict[str, Field]) -> Iterator[str]:
         if text is not None:
             places[text.rstrip("/") or text] = item[key]
             yield text
+
+
+RULES = (
+    gpu_parts,
+    mps_pods,
+)

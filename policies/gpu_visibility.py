@@ -17,6 +17,7 @@ from policies.rules import PodRule, Report, Severity, rule
         "that the scheduler has given to somebody else, and no queue accounts for them."
     ),
     fix=f"Remove the variable and ask for GPUs by `limits`. `{VISIBLE}: void` is right for pods without any.",
+    link="https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html",
 )
 def gpu_visibility(pod: Pod, report: Report) -> None:
     """Judge the environment of each container; node agents look after all GPUs of their node."""
@@ -32,3 +33,6 @@ def _judge(variable: Field, report: Report) -> None:
         report.violation(variable["valueFrom"], "takes the names of GPUs from elsewhere")
     elif why := visibility_fault(variable["value"].text() or ""):
         report.violation(variable["value"], f"{variable['value']} {why}")
+
+
+RULES = (gpu_visibility,)

@@ -20,6 +20,7 @@ _TAG = re.compile(r":(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})$")
         "different code, and nothing can be rolled back."
     ),
     fix="Write the tag of a release, or better its digest (`image@sha256:...`).",
+    link="https://kubernetes.io/docs/concepts/containers/images/",
 )
 def image_version(pod: Pod, report: Report) -> None:
     """Judge the image of each container and each image that is mounted as a volume."""
@@ -40,3 +41,6 @@ def _image_version(image: Field, report: Report) -> None:
         report.violation(image, f"{image} has no tag, which means `latest`")
     elif tag["tag"] == "latest":
         report.violation(image, f"{image} is not a version")
+
+
+RULES = (image_version,)

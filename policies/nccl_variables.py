@@ -20,6 +20,7 @@ _PREFIX = "NCCL_"
         "Write what the message says, or better nothing: most of these variables are best left to NCCL. What follows "
         "from a pool's `fabric` is set by this project (docs/guides/fabric.md)."
     ),
+    link="https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
 )
 def nccl_variables(pod: Pod, report: Report) -> None:
     """Judge the environment of each container: what is wrong wherever it runs."""
@@ -41,3 +42,6 @@ def _judge(variable: Field, report: Report) -> None:
         if problem.severity == "error":
             said = "NCCL reads it otherwise than it is meant" if field.secret else problem.message
             report.violation(field, f"{name} is {field}: {said}")
+
+
+RULES = (nccl_variables,)

@@ -1,29 +1,31 @@
 """All rules of the pack, in the order of the reference."""
 
-from policies.counter_files import counter_files
-from policies.device_plugins import device_plugins
-from policies.gpu_parts import gpu_parts, mps_pods
-from policies.gpu_visibility import gpu_visibility
-from policies.images import image_version
-from policies.nccl_variables import nccl_variables
-from policies.plugin_files import plugin_files
-from policies.privileges import privileged
-from policies.queues import queue_exists, queue_sums
-from policies.rules import PodRule, StackRule
-from policies.workloads import gpu_limits, gpu_queue
-
-RULES: tuple[PodRule | StackRule, ...] = (
-    gpu_limits,
+from policies import (
+    counter_files,
+    device_plugins,
     gpu_parts,
-    mps_pods,
+    gpu_visibility,
+    images,
+    nccl_variables,
+    plugin_files,
+    privileges,
+    queues,
+    workloads,
+)
+from policies.rules import Law
+
+MODULES = (
+    workloads,
+    gpu_parts,
     device_plugins,
     gpu_visibility,
     plugin_files,
     counter_files,
-    gpu_queue,
-    queue_exists,
-    queue_sums,
+    queues,
     nccl_variables,
-    image_version,
-    privileged,
+    images,
+    privileges,
 )
+"""The topics: each has its rules in `RULES`, and their cases in tests/policies/cases under the same name."""
+
+RULES: tuple[Law, ...] = tuple(rule for module in MODULES for rule in module.RULES)

@@ -28,6 +28,7 @@ _WORDS = re.compile(r"\b(?:migStrategy|timeSlicing|mps|renameByDefault)\b|nvidia
         "or none, and workloads wait."
     ),
     fix="Correct the file; better, let `sharing` of a pool write it.",
+    link="https://github.com/NVIDIA/k8s-device-plugin#configuring-the-nvidia-device-plugin-binary",
 )
 def plugin_files(stack: Stack, report: Report) -> None:
     """Judge the files in ConfigMaps and among the values of NVIDIA's charts."""
@@ -82,3 +83,6 @@ def _default(resource: Resource, report: Report) -> None:
         report.violation(config["default"], f"{default} is none of the files: {', '.join(names)}", resource.urn)
     elif len(names) > 1 and not default:
         report.violation(config["default"], f"says not which of the files is meant: {', '.join(names)}", resource.urn)
+
+
+RULES = (plugin_files,)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from model.pod_templates import EACH, RAY_AUTOSCALER, RAY_HEAD, TEMPLATES
 from policies.fields import SIGNATURE, Field, UnreadableError, absent
@@ -46,18 +47,43 @@ class Walk:
     unreadable: tuple[UnreadableError, ...] = ()
 
 
-def walk(token: str, properties: Callable[[], Field]) -> Walk:
-    """Find the pods of a resource by its type token and its properties, which are read only where there may be pods."""
+@dataclass(frozen=True)
+class _Kind:
+    """What a type token says of pods: the paths to their templates, None where only their looks tell."""
+
+    group: str
+    kind: str
+    patch: bool
+    list: bool
+    paths: tuple[tuple[str, ...], ...] | None
+
+
+@lru_cache(maxsize=1024)
+def _kind(token: str) -> _Kind | None:
+    """Read a type token; None for one that makes no pods."""
     match = _TYPE.fullmatch(token)
     if match is None or match["group"] in _NOT_OBJECTS:
-        return Walk()
+        return None
     group = _GROUPS.get(match["group"], match["group"])
     paths = TEMPLATES.get((group, match["kind"]))
     if paths is None and ("." not in group or group.endswith(".k8s.io")):
+        return None
+    return _Kind(group, match["kind"], match["patch"] is not None, match["list"] is not None, paths)
+
+
+def may_hold(token: str) -> bool:
+    """Whether a resource of that type may make pods."""
+    return _kind(token) is not None
+
+
+def walk(token: str, properties: Callable[[], Field]) -> Walk:
+    """Find the pods of a resource by its type token and its properties, which are read only where there may be pods."""
+    kind = _kind(token)
+    if kind is None:
         return Walk()
-    walker = _Walker(group, match["kind"], partial=match["patch"] is not None)
-    for owner in walker.read(properties()["items"]) if match["list"] else [properties()]:
-        walker.visit(owner, paths)
+    walker = _Walker(kind.group, kind.kind, partial=kind.patch)
+    for owner in walker.read(properties()["items"]) if kind.list else [properties()]:
+        walker.visit(owner, kind.paths)
     return Walk(tuple(walker.pods), tuple(walker.unreadable))
 
 

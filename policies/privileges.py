@@ -28,6 +28,7 @@ NODE_AGENTS = {
         "Remove `privileged` and add the single capability that is needed (RDMA: `IPC_LOCK`). A DaemonSet that "
         "manages devices is named in `policies/privileges.py`."
     ),
+    link="https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 )
 def privileged(pod: Pod, report: Report) -> None:
     """Judge the security context of each container, and of the pod where Windows has it."""
@@ -52,3 +53,6 @@ def _node_agent(pod: Pod) -> bool:
     namespace, name = metadata["namespace"].value, metadata["name"].value
     known = NODE_AGENTS.get(namespace) if isinstance(namespace, str) else None
     return known is not None and isinstance(name, str) and known.fullmatch(name) is not None
+
+
+RULES = (privileged,)

@@ -17,6 +17,7 @@ from policies.workloads import queue_field
         "than the pools hold it accepts: then no queue can have its share, and reclaiming never ends."
     ),
     fix="Lower the amount that is named, or raise the one that bounds it.",
+    link="https://volcano.sh/en/docs/hierarchical_queue/",
 )
 def queue_sums(stack: Stack, report: Report) -> None:
     """Judge all Queue objects together by the model's rules."""
@@ -38,6 +39,7 @@ def queue_sums(stack: Stack, report: Report) -> None:
         "`up` looks well."
     ),
     fix="Name a leaf of the queue tree.",
+    link="https://volcano.sh/en/docs/queue/",
 )
 def queue_exists(stack: Stack, report: Report) -> None:
     """Judge the queue that each workload names. A stack without queues uses those of another one."""
@@ -60,3 +62,9 @@ def _queue_exists(field: Field | None, found: Queues, resource: Resource, report
         report.violation(field, f"{field} is no queue of this stack", resource.urn)
     elif name not in found.above:
         raise UnreadableError(field, f"names {field}, and not all queues are known yet")
+
+
+RULES = (
+    queue_exists,
+    queue_sums,
+)

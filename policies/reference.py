@@ -1,10 +1,11 @@
 """Writes the reference page of the rules: `.venv/bin/python -m policies.reference > docs/reference/policies.md`."""
 
+import json
 import sys
 from collections.abc import Iterator
 
 from policies.pack import RULES
-from policies.rules import PodRule, Rule
+from policies.rules import PodRule, ResourceRule, Rule
 
 _HEAD = """# Policies
 
@@ -27,10 +28,20 @@ def page() -> str:
 
 def _section(rule: Rule) -> Iterator[str]:
     yield from ("", f"## {rule.id}", "", f"**{rule.what}**", "", f"Why: {rule.why}", "", f"Fix: {rule.fix}")
+    yield from ("", f"More: <{rule.link}>")
+    if rule.options:
+        yield from ("", "| option | default | meaning |", "| --- | --- | --- |")
+        yield from (f"| `{name}` | `{_shown(it.default)}` | {it.meaning} |" for name, it in rule.options.items())
 
 
 def _scope(rule: Rule) -> str:
+    if isinstance(rule, ResourceRule):
+        return "each " + ", ".join(f"`{type_.rpartition(':')[2]}`" for type_ in rule.types)
     return "each pod of a workload" if isinstance(rule, PodRule) else "the whole stack"
+
+
+def _shown(default: object) -> str:
+    return json.dumps(default)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a rule is, what it is asked and how it answers. Knows neither Kubernetes nor the engine's protocol."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -36,11 +36,16 @@ class Resource:
         urn: Its URN.
         type: Its type, such as `kubernetes:apps/v1:DaemonSet`.
         read: Opens its properties. A definition of custom resources has a megabyte of them, and no rule asks.
+        protect: Whether the engine refuses to delete it.
+        references: URNs of the resources that a property was made from, by property; only when the stack is judged.
+            They tell what belongs together while ids are not known yet.
     """
 
     urn: str
     type: str
     read: Callable[[], Field]
+    protect: bool = False
+    references: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @cached_property
     def properties(self) -> Field:
@@ -65,6 +70,17 @@ class Stack:
     resources: tuple[Resource, ...]
     document: Field | None
 
+    @cached_property
+    def _by_type(self) -> Mapping[str, list[Resource]]:
+        found: dict[str, list[Resource]] = {}
+        for resource in self.resources:
+            found.setdefault(resource.type, []).append(resource)
+        return found
+
+    def of(self, *types: str) -> list[Resource]:
+        """Give the resources of exactly these types, type by type."""
+        return [resource for type_ in types for resource in self._by_type.get(type_, ())]
+
 
 @dataclass(frozen=True)
 class Violation:
@@ -86,10 +102,17 @@ class Unjudged:
 
 @dataclass
 class Report:
-    """What a rule says of its subject."""
+    """What a rule says of its subject.
+
+    Attributes:
+        violations: Where the rule is broken.
+        unjudged: What it could not judge.
+        options: The values of the rule's options, by name; all of them.
+    """
 
     violations: list[Violation] = field(default_factory=list)
     unjudged: list[Unjudged] = field(default_factory=list)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def violation(self, where: Field | str, message: str, urn: str = "") -> None:
         """Say that the rule is broken at a field."""
@@ -112,6 +135,21 @@ class Report:
                         judge(variable, self)
 
 
+@dataclass(frozen=True)
+class Option:
+    """A value that an environment may set for a rule.
+
+    Attributes:
+        kind: `int`, `str` or `bool`; `list` for a list of texts.
+        default: The value where nothing is set.
+        meaning: What it says, one sentence.
+    """
+
+    kind: type[int] | type[str] | type[bool] | type[list]
+    default: Any
+    meaning: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rule:
     """A law.
@@ -122,7 +160,9 @@ class Rule:
         what: What must hold, one sentence.
         why: What happens otherwise.
         fix: What to do where it is broken.
-        level: What it does when broken, unless the configuration of the pack says otherwise.
+        link: A public page with the fact behind it.
+        level: What it does when broken, unless the environment or the configuration of the pack says otherwise.
+        options: What may be set about it, by name.
     """
 
     id: str
@@ -130,7 +170,18 @@ class Rule:
     what: str
     why: str
     fix: str
+    link: str
     level: Level = Level.MANDATORY
+    options: Mapping[str, Option] = field(default_factory=dict)
+
+    def report(self, options: Mapping[str, Any] | None) -> Report:
+        """Begin a report, with these options or with the defaults."""
+        return Report(options=self.defaults if options is None else options)
+
+    @cached_property
+    def defaults(self) -> Mapping[str, Any]:
+        """The options where nothing is set."""
+        return {name: option.default for name, option in self.options.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,12 +190,32 @@ class PodRule(Rule):
 
     judge: Callable[[Pod, Report], None]
 
-    def apply(self, resource: Resource) -> Report:
+    def apply(self, resource: Resource, options: Mapping[str, Any] | None = None) -> Report:
         """Judge every pod of a resource."""
-        report = Report(unjudged=[Unjudged(error.field.path, error.reason) for error in resource.pods.unreadable])
+        report = self.report(options)
+        report.unjudged += [Unjudged(error.field.path, error.reason) for error in resource.pods.unreadable]
         for pod in resource.pods.pods:
             with report.reading():
                 self.judge(pod, report)
+        return report
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResourceRule(Rule):
+    """A rule about each resource of some types.
+
+    Attributes:
+        types: Type tokens; every one that is meant, patches and older versions of an API included.
+    """
+
+    types: tuple[str, ...]
+    judge: Callable[[Field, Report], None]
+
+    def apply(self, resource: Resource, options: Mapping[str, Any] | None = None) -> Report:
+        """Judge a resource by its properties."""
+        report = self.report(options)
+        with report.reading():
+            self.judge(resource.properties, report)
         return report
 
 
@@ -154,14 +225,18 @@ class StackRule(Rule):
 
     judge: Callable[[Stack, Report], None]
 
-    def apply(self, stack: Stack) -> Report:
+    def apply(self, stack: Stack, options: Mapping[str, Any] | None = None) -> Report:
         """Judge a stack."""
-        report = Report()
+        report = self.report(options)
         with report.reading():
             self.judge(stack, report)
         return report
 
 
-def rule(form: type[PodRule] | type[StackRule], **metadata: Any) -> Callable[[Callable[[Any, Report], None]], Any]:
+Law = PodRule | ResourceRule | StackRule
+"""A rule that can be applied."""
+
+
+def rule(form: type[Law], **metadata: Any) -> Callable[[Callable[[Any, Report], None]], Any]:
     """Turn a judging function into a rule of that form."""
     return lambda judge: form(judge=judge, **metadata)

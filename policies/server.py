@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent import futures
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,8 +19,21 @@ import yaml
 from google.protobuf import empty_pb2, json_format
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 
+from policies import pods
 from policies.fields import Field
-from policies.rules import Level, PodRule, Report, Resource, Rule, Severity, Stack, StackRule, Unjudged
+from policies.rules import (
+    Law,
+    Level,
+    PodRule,
+    Report,
+    Resource,
+    ResourceRule,
+    Rule,
+    Severity,
+    Stack,
+    StackRule,
+    Unjudged,
+)
 
 _Rule = TypeVar("_Rule", bound=Rule)
 
@@ -48,16 +62,22 @@ _UNJUDGED = Rule(
     what="The rules can read what they judge.",
     why="A rule that cannot read a value cannot say that it holds.",
     fix="A preview lists such values; the update judges them, and stops where that is still impossible.",
+    link="https://www.pulumi.com/docs/iac/concepts/inputs-outputs/",
 )
 
 
 class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
     """The pack. Calls come from several threads; what is kept between them is replaced whole, never changed."""
 
-    def __init__(self, rules: Iterable[PodRule | StackRule]) -> None:
+    def __init__(self, rules: Iterable[Law]) -> None:
         rules = tuple(rules)
         self._rules: tuple[Rule, ...] = (*rules, _UNJUDGED)
         self._pod_rules = [rule for rule in rules if isinstance(rule, PodRule)]
+        self._resource_rules: dict[str, list[ResourceRule]] = {}
+        for rule in rules:
+            if isinstance(rule, ResourceRule):
+                for type_ in rule.types:
+                    self._resource_rules.setdefault(type_, []).append(rule)
         self._stack_rules = [rule for rule in rules if isinstance(rule, StackRule)]
         self._levels: dict[str, Level] = {rule.id: rule.level for rule in self._rules}
         self._version = _version()
@@ -77,7 +97,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         """Say which rules there are."""
         info = analyzer_pb2.AnalyzerInfo(name=NAME, displayName="Gangline", version=self._version, supportsConfig=True)
         for rule in self._rules:
-            resource = isinstance(rule, PodRule)
+            resource = isinstance(rule, (PodRule, ResourceRule))
             info.policies.add(
                 name=rule.id,
                 displayName=rule.id,
@@ -85,6 +105,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 enforcementLevel=_LEVELS[rule.level],
                 severity=_SEVERITIES[rule.severity],
                 remediation_steps=rule.fix,
+                url=rule.link,
                 policy_type=analyzer_pb2.POLICY_TYPE_RESOURCE if resource else analyzer_pb2.POLICY_TYPE_STACK,
             )
         return info
@@ -111,14 +132,18 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             self._document = resource.properties["environment"]
         response = analyzer_pb2.AnalyzeResponse()
         waiting: list[tuple[str, Unjudged]] = []
-        for rule in self._active(self._pod_rules):
+        for rule in self._active(self._about(resource.type)):
             waiting += self._answer(response, rule, _apply(rule, resource))
         self._unjudged[resource.urn] = waiting
         return response
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
         """Judge all resources together, and list what a preview could not judge."""
-        stack = Stack(tuple(_resource(each) for each in request.resources), self._document)
+        resources = (
+            replace(_resource(each), references={key: tuple(it.urns) for key, it in each.propertyDependencies.items()})
+            for each in request.resources
+        )
+        stack = Stack(tuple(resources), self._document)
         response = analyzer_pb2.AnalyzeResponse()
         waiting = [(rule, each, urn) for urn, found in self._unjudged.items() for rule, each in found]
         for rule in self._active(self._stack_rules):
@@ -134,6 +159,10 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
         """Nothing runs long enough to be cancelled."""
         return empty_pb2.Empty()
+
+    def _about(self, type_: str) -> list[PodRule | ResourceRule]:
+        """The rules that have anything to say of a type: others are not asked, nor is the resource opened for them."""
+        return [*(self._pod_rules if pods.may_hold(type_) else ()), *self._resource_rules.get(type_, ())]
 
     def _active(self, rules: Sequence[_Rule]) -> list[_Rule]:
         return [rule for rule in rules if self._levels[rule.id] is not Level.DISABLED]
@@ -163,7 +192,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         )
 
 
-def serve(rules: Iterable[PodRule | StackRule]) -> None:
+def serve(rules: Iterable[Law]) -> None:
     """Serve the rules on a free loopback port, which is the first line printed, until the engine is gone."""
     options = [("grpc.max_receive_message_length", _MESSAGE_LIMIT), ("grpc.max_send_message_length", _MESSAGE_LIMIT)]
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=4), options=options)
@@ -192,7 +221,12 @@ def _apply(rule: Any, subject: Any) -> Report:
 
 
 def _resource(message: Any) -> Resource:
-    return Resource(message.urn, message.type, lambda: Field.of(json_format.MessageToDict(message.properties)))
+    return Resource(
+        message.urn,
+        message.type,
+        lambda: Field.of(json_format.MessageToDict(message.properties)),
+        message.options.protect,
+    )
 
 
 def _version() -> str:

@@ -26,6 +26,7 @@ VOLCANO = "volcano"
         "when the operator makes them: `up` has succeeded by then, and no pod ever appears."
     ),
     fix=("Set `limits` to a whole number and leave `requests` out. Parts of a GPU come from pools with `sharing`."),
+    link="https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/",
 )
 def gpu_limits(pod: Pod, report: Report) -> None:
     """Judge the resources of each container."""
@@ -79,6 +80,7 @@ def _gpu_limits(resources: Field, report: Report) -> None:
         f"label `{queue_labels.KUEUE}` on the object. With KAI: label `{queue_labels.KAI}` on the object, and "
         f"`schedulerName: {queue_labels.KAI_SCHEDULER}`."
     ),
+    link="https://volcano.sh/en/docs/queue/",
 )
 def gpu_queue(pod: Pod, report: Report) -> None:
     """Judge the place where the kind of workload names its queue."""
@@ -138,3 +140,9 @@ def _uses_gpus(pod: Pod, report: Report) -> bool:
             with report.reading():
                 used |= any(_is_gpu(name) for name in container.at("resources", kind).members())
     return used
+
+
+RULES = (
+    gpu_limits,
+    gpu_queue,
+)

@@ -66,6 +66,7 @@ class Resource:
         custom: False for components.
         inputs: Inputs as JSON, with the wire format's marks for secrets and unknown values.
         dependencies: URNs of what it depends on, sorted.
+        references: URNs of what each property was made from, sorted.
         provider: URN of its provider; None for components and providers.
         protect: Whether the engine refuses to delete it.
         retain_on_delete: Whether a delete leaves the real object.
@@ -82,6 +83,7 @@ class Resource:
     custom: bool
     inputs: Mapping[str, Any]
     dependencies: tuple[str, ...] = ()
+    references: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     provider: str | None = None
     protect: bool = False
     retain_on_delete: bool = False
@@ -211,6 +213,7 @@ class StrictMonitor(MockMonitor):
             custom=request.custom,
             inputs=_json(request.object),
             dependencies=tuple(sorted(request.dependencies)),
+            references={key: tuple(sorted(it.urns)) for key, it in request.propertyDependencies.items() if it.urns},
             provider=request.provider.rpartition("::")[0] or None,
             protect=request.protect,
             retain_on_delete=request.retainOnDelete,

@@ -57,8 +57,18 @@ class Resource(Protocol):
         ...
 
     @property
+    def protect(self) -> bool:
+        """Whether the engine refuses to delete it."""
+        ...
+
+    @property
     def dependencies(self) -> Sequence[str]:
         """URNs of what it depends on."""
+        ...
+
+    @property
+    def references(self) -> Mapping[str, Sequence[str]]:
+        """URNs of what each property was made from."""
         ...
 
 
@@ -142,7 +152,11 @@ class PolicyPack:
     def analyze(self, resource: Resource) -> list[Verdict]:
         """Judge one resource by its inputs."""
         request = analyzer_pb2.AnalyzeRequest(
-            urn=resource.urn, type=resource.type, name=resource.name, properties=_struct(resource.inputs)
+            urn=resource.urn,
+            type=resource.type,
+            name=resource.name,
+            properties=_struct(resource.inputs),
+            options=_resource_options(resource),
         )
         return _verdicts(self._call(self._stub.Analyze, request), resource.urn)
 
@@ -156,7 +170,12 @@ class PolicyPack:
                     name=each.name,
                     parent=each.parent or "",
                     dependencies=list(each.dependencies),
+                    propertyDependencies={
+                        key: analyzer_pb2.AnalyzerPropertyDependencies(urns=list(urns))
+                        for key, urns in each.references.items()
+                    },
                     properties=_struct(each.inputs),
+                    options=_resource_options(each),
                 )
                 for each in resources
             ]
@@ -194,6 +213,10 @@ class PolicyPack:
         if self._process.stdout is not None:
             self._process.stdout.close()
         self._errors.close()
+
+
+def _resource_options(resource: Resource) -> Any:
+    return analyzer_pb2.AnalyzerResourceOptions(protect=resource.protect, parent=resource.parent or "")
 
 
 def _struct(inputs: Mapping[str, Any]) -> Any:

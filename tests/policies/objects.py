@@ -1,7 +1,12 @@
 """Resources to judge, written as the engine would send them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
+
+import yaml
+
+from twin.paths import CHECKOUT
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 SIGNATURE = "4dabf18193072939515e22adb298388d"
@@ -21,10 +26,34 @@ class Resource:
     name: str = "it"
     parent: str | None = None
     dependencies: tuple[str, ...] = ()
+    protect: bool = False
+    references: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def urn(self) -> str:
         return f"urn:pulumi:test::gangline::{self.type}::{self.name}"
+
+
+Subject = Resource | list[Resource]
+"""What is judged: one resource, or a stack of several, in the order of their registration."""
+Breaks = dict[str, list[tuple[Subject, str] | tuple[Subject, str, str]]]
+"""By rule: a subject and the place (path and message) where the rule is broken, once. The fault is with the last
+resource, or with the one that is named third (no name: with the stack)."""
+Passes = dict[str, list[Subject]]
+"""By rule: subjects that keep it."""
+Unknowns = dict[str, list[tuple[Subject, str] | tuple[Subject, str, str]]]
+"""By rule: a subject and the field that the rule needs and cannot read; of the last resource, or of the one named."""
+
+
+def document(name: str) -> dict[str, Any]:
+    """Give the document of an environment that is shipped."""
+    file = CHECKOUT / "stacks" / f"Pulumi.{name}.yaml"
+    return yaml.safe_load(file.read_text())["config"]["gangline:environment"]
+
+
+def platform(document: Any) -> Resource:
+    """Give the root component of a stack, by which the document reaches the pack."""
+    return Resource("gangline:index:Platform", {"environment": document}, "platform")
 
 
 def container(**fields: Any) -> dict[str, Any]:

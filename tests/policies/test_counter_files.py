@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from objects import UNKNOWN, Resource, secret
 
+from tests.policies.objects import UNKNOWN, Resource, secret
 from twin.policy_pack import PolicyPack
 
 RIGHT = '# mine\nDCGM_FI_DEV_GPU_TEMP, gauge, Temperature\nDCGM_FI_DEV_FB_USED, gauge,"Used, in MiB"\n'

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 import yaml
-from objects import UNKNOWN, Resource, container, gpus, pod, workload
 
+from tests.policies.objects import UNKNOWN, Resource, container, gpus, pod, workload
 from twin import tools
 from twin.host import folders_for_path
 from twin.paths import CHECKOUT

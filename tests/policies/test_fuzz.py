@@ -5,8 +5,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from objects import KINDS, SIGNATURE, UNKNOWN, Resource, container, secret, template, workload
 
+from tests.policies.objects import KINDS, SIGNATURE, UNKNOWN, Resource, container, secret, template, workload
 from twin.policy_pack import PolicyPack
 
 WORDS = re.findall(

@@ -3,11 +3,10 @@
 import re
 from typing import Any
 
-from objects import UNKNOWN, pod
-
 from policies import rules
 from policies.fields import Field
 from policies.pods import Pod
+from tests.policies.objects import UNKNOWN, pod
 from twin.paths import CHECKOUT
 
 GUIDE = CHECKOUT / "docs" / "guides" / "policies.md"

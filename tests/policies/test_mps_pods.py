@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 import yaml
-from objects import UNKNOWN, Resource, container, pod, workload
 
+from tests.policies.objects import UNKNOWN, Resource, container, pod, workload
 from twin.paths import CHECKOUT
 from twin.policy_pack import PolicyPack, Verdict
 

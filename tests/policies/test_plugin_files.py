@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 import yaml
-from objects import UNKNOWN, Resource, secret
 
 from tests.model.plugin_files import FILES, MISTAKES, Mistake
+from tests.policies.objects import UNKNOWN, Resource, secret
 from twin.policy_pack import PolicyPack
 
 

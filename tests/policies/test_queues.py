@@ -3,37 +3,17 @@
 from typing import Any
 
 import pytest
-import yaml
-from objects import UNKNOWN, Resource, gpus, pod, secret, template, workload
 
-from twin.paths import CHECKOUT
+from tests.policies import checks
+from tests.policies.cases.queues import GPU, TREE, TWIN, queue
+from tests.policies.objects import UNKNOWN, Resource, gpus, platform, pod, secret, template, workload
 from twin.policy_pack import PolicyPack, Verdict
-
-GPU = "nvidia.com/gpu"
-DOCUMENT = yaml.safe_load((CHECKOUT / "stacks" / "Pulumi.twin.yaml").read_text())["config"]["gangline:environment"]
-"""64 nodes of 8 GPUs."""
-
-
-def queue(name: Any, parent: Any = "root", **quotas: Any) -> Resource:
-    """Give a Queue object; a number stands for so many GPUs."""
-    spec: dict[str, Any] = {"parent": parent}
-    for kind, amounts in quotas.items():
-        resources = {GPU: amounts} if isinstance(amounts, int) else amounts
-        spec[kind] = {"resource": resources} if kind == "guarantee" and isinstance(resources, dict) else resources
-    return Resource(
-        "kubernetes:scheduling.volcano.sh/v1beta1:Queue", {"metadata": {"name": name}, "spec": spec}, str(name)
-    )
-
-
-def platform(document: Any = DOCUMENT) -> Resource:
-    return Resource("gangline:index:Platform", {"environment": document}, "platform")
 
 
 def judged(pack: PolicyPack, *resources: Resource) -> list[Verdict]:
-    """Judge a stack as the engine does: each resource by its inputs, then all of them, components without inputs."""
-    verdicts = [verdict for resource in resources for verdict in pack.analyze(resource)]
-    outputs = [Resource(each.type, {}, each.name) if each.type.startswith("gangline:") else each for each in resources]
-    return verdicts + pack.analyze_stack(outputs)
+    """What the laws about queues say of a stack."""
+    verdicts = checks.judged(pack, list(resources))
+    return [each for each in verdicts if each.policy in ("queue-sums", "queue-exists", "unjudged")]
 
 
 BREAKS = {
@@ -83,9 +63,9 @@ BREAKS = {
     "a part of itself": ([queue("a", "b"), queue("b", "a")], "a", "spec.parent", ("is one of its own parts",)),
     "the whole of itself": ([queue("a", "a")], "a", "spec.parent", ("is one of its own parts",)),
     "Volcano's own": ([queue("root")], "root", "metadata.name", ("Volcano has a root queue of its own",)),
-    "more than the pools": ([platform(), queue("a", deserved=600)], "", "queues", ("600", "512")),
+    "more than the pools": ([platform(TWIN), queue("a", deserved=600)], "", "queues", ("600", "512")),
     "more than the pools together": (
-        [platform(), queue("a", deserved=400), queue("b", deserved=200)],
+        [platform(TWIN), queue("a", deserved=400), queue("b", deserved=200)],
         "",
         "queues",
         ("600", "512"),
@@ -116,8 +96,8 @@ def test_queues_that_cannot_keep_their_promise(pack: PolicyPack, case: str) -> N
             queue("b", deserved={"cpu": "1500m", "memory": "1.5Gi"}, capability={"cpu": 2, "memory": "1536Mi"}),
         ],
         [queue("part", "made-elsewhere", deserved=5), queue("other", "made-elsewhere", deserved=5)],
-        [platform(), queue("a", deserved=256), queue("b", deserved=256)],
-        [platform(), queue("a", capability=10_000)],
+        [platform(TWIN), queue("a", deserved=256), queue("b", deserved=256)],
+        [platform(TWIN), queue("a", capability=10_000)],
         [queue("a", deserved={GPU: secret(8)}, capability=8)],
     ],
 )
@@ -168,9 +148,6 @@ def ray(name: Any) -> Resource:
     return Resource(cluster.type, cluster.inputs | {"metadata": {"labels": {"volcano.sh/queue-name": name}}}, "cluster")
 
 
-TREE = [queue("research"), queue("research.llm", "research")]
-
-
 @pytest.mark.parametrize(
     ("resource", "message"),
     [
@@ -209,4 +186,4 @@ def test_a_queue_that_may_yet_come(pack: PolicyPack, resources: list[Resource], 
 
 def test_what_the_model_says_is_not_said_twice(pack: PolicyPack) -> None:
     """Warnings are for the document's author; a stack that carries them is not stopped."""
-    assert judged(pack, platform(), queue("a", deserved=8)) == []
+    assert judged(pack, platform(TWIN), queue("a", deserved=8)) == []

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import psutil
 import pytest
-from objects import UNKNOWN, container, pod
 
+from tests.policies.objects import UNKNOWN, container, pod
 from twin.paths import CHECKOUT
 from twin.policy_pack import PolicyPack, judge
 

@@ -1,0 +1,48 @@
+"""Device plugins of NVIDIA. Further cases: test_device_plugins.py."""
+
+from typing import Any
+
+from tests.policies.objects import (
+    UNKNOWN,
+    Breaks,
+    Passes,
+    Resource,
+    Unknowns,
+    container,
+    document,
+    platform,
+    template,
+)
+
+TRAINING = platform(document("twin"))
+POOL = next(name for name, pool in document("twin")["pools"].items() if name != "system")
+
+
+def plugin(name: str, pool: Any = POOL, *command: str) -> Resource:
+    made = container(
+        image="nvcr.io/nvidia/k8s-device-plugin:v0.20.0", **({"command": list(command)} if command else {})
+    )
+    made = template(made, nodeSelector={"gangline.dev/pool": pool})
+    return Resource("kubernetes:apps/v1:DaemonSet", {"spec": {"template": made}}, name)
+
+
+BREAKS: Breaks = {
+    "device-plugins": [
+        ([TRAINING, plugin("a"), plugin("b")], f"is a second device plugin on pool {POOL}, beside that of a"),
+        ([TRAINING, plugin("a"), plugin("b", POOL, "/usr/bin/nvidia-device-plugin")], "containers[0].image"),
+    ]
+}
+
+PASSES: Passes = {
+    "device-plugins": [
+        [TRAINING, plugin("a")],
+        [TRAINING, plugin("a"), plugin("b", "system")],
+        [TRAINING, plugin("a"), plugin("b", POOL, "gpu-feature-discovery")],
+    ]
+}
+
+UNKNOWNS: Unknowns = {
+    "device-plugins": [
+        ([TRAINING, plugin("a"), plugin("b", UNKNOWN)], 'spec.template.spec.nodeSelector["gangline.dev/pool"]')
+    ]
+}

@@ -1,0 +1,106 @@
+"""How workloads ask for GPUs and name their queues."""
+
+from typing import Any
+
+from tests.policies.objects import (
+    QUEUE_LABEL,
+    UNKNOWN,
+    Breaks,
+    Passes,
+    Resource,
+    Unknowns,
+    container,
+    gpus,
+    pod,
+    secret,
+    template,
+    workload,
+)
+
+GPU = "nvidia.com/gpu"
+
+
+def ray(labels: Any, *containers: Any, kind: str = "RayCluster") -> Resource:
+    made = workload(kind, {"spec": {"containers": list(containers)}})
+    return Resource(made.type, made.inputs | {"metadata": {"labels": labels}})
+
+
+def job_set(labels: Any, *containers: Any, **pod: Any) -> Resource:
+    made = workload("JobSet", {"spec": {"containers": list(containers), **pod}})
+    return Resource(made.type, {"metadata": {"labels": labels}, **made.inputs})
+
+
+def asks(**resources: Any) -> Resource:
+    return pod(container(resources=resources))
+
+
+BREAKS: Breaks = {
+    "gpu-limits": [
+        (asks(requests={GPU: 1}, limits={GPU: 3}), 'requests["nvidia.com/gpu"]: requests 1, but the limit is 3'),
+        (asks(requests={GPU: 4}), 'requests["nvidia.com/gpu"]: requests 4 without a limit'),
+        (asks(limits={GPU: "0.5"}), 'limits["nvidia.com/gpu"]: 0.5 is not a whole number'),
+        (asks(limits={GPU: "500m"}), 'limits["nvidia.com/gpu"]: 500m is not a whole number'),
+        (asks(limits={GPU: 0.5}), 'limits["nvidia.com/gpu"]: 0.5 is not a whole number'),
+        (asks(limits={"nvidia.com/mig-1g.10gb": "1500m"}), 'limits["nvidia.com/mig-1g.10gb"]'),
+        (asks(requests={"nvidia.com/gpu.shared": 2}, limits={"nvidia.com/gpu.shared": 1}), "but the limit is 1"),
+        (pod(initContainers=[gpus(1, requests=2)]), "spec.initContainers[0].resources.requests"),
+        (asks(requests={GPU: secret(1)}, limits={GPU: 2}), "requests [secret], but the limit is 2"),
+    ],
+    "gpu-queue": [
+        (pod(gpus(8), queue=None), 'metadata.annotations["scheduling.volcano.sh/queue-name"]: names no queue'),
+        (pod(gpus(8), queue=""), "names no queue"),
+        (pod(gpus(8), schedulerName=None), "spec.schedulerName: the default scheduler knows no queues"),
+        (pod(gpus(8), schedulerName="other"), "spec.schedulerName: other knows no queues"),
+        (workload("Deployment", template(gpus(1), queue=None)), "spec.template.metadata.annotations"),
+        (workload("Job", template(gpus(1), schedulerName=None)), "spec.template.spec.schedulerName"),
+        (ray({}, gpus(8)), 'metadata.labels["volcano.sh/queue-name"]: names no queue'),
+        (ray({"kueue.x-k8s.io/queue-name": ""}, gpus(8)), "names no queue"),
+        (job_set({}, gpus(8), schedulerName="volcano"), "names no queue"),
+        (job_set({"kai.scheduler/queue": "a"}, gpus(8)), "schedulerName: the default scheduler knows no queues"),
+        (ray({QUEUE_LABEL: ""}, gpus(8), kind="RayCluster"), "names no queue"),
+        (workload("RayCronJob", template(gpus(1))), "a RayCronJob cannot name a queue for what it makes"),
+        (
+            Resource(
+                "kubernetes:batch.volcano.sh/v1alpha1:Job", {"spec": {"tasks": [{"template": template(gpus(1))}]}}
+            ),
+            "spec.queue: names no queue",
+        ),
+        (workload("PyTorchJob, which no table knows", template(gpus(8), queue=None)), "names no queue"),
+    ],
+}
+
+PASSES: Passes = {
+    "gpu-limits": [
+        asks(limits={GPU: 8}),
+        asks(limits={GPU: "8"}, requests={GPU: 8}),
+        asks(limits={GPU: "1k"}, requests={GPU: 1000}),
+        asks(requests={"cpu": "500m", "memory": "1.5Gi"}, limits={"cpu": 4}),
+        asks(limits={GPU: 0}),
+        pod(container(resources=None)),
+    ],
+    "gpu-queue": [
+        pod(gpus(8)),
+        pod(gpus(8), queue=secret("research.llm")),
+        pod(container(), queue=None, schedulerName=None),
+        ray({QUEUE_LABEL: "research.llm"}, gpus(8)),
+        ray({"kueue.x-k8s.io/queue-name": "research.llm"}, gpus(8)),
+        ray({"kai.scheduler/queue": "research.llm"}, gpus(8)),
+        job_set({"kueue.x-k8s.io/queue-name": "research.llm"}, gpus(8)),
+        job_set({"kai.scheduler/queue": "research.llm"}, gpus(8), schedulerName="kai-scheduler"),
+        workload("Volcano Job", {"spec": {"containers": [gpus(8)]}}),
+        workload("DaemonSetPatch", {"spec": {"containers": [gpus(8)]}}),
+    ],
+}
+
+UNKNOWNS: Unknowns = {
+    "gpu-limits": [
+        (asks(limits={GPU: UNKNOWN}), 'spec.containers[0].resources.limits["nvidia.com/gpu"]'),
+        (asks(limits=UNKNOWN, requests={GPU: 1}), "spec.containers[0].resources.limits"),
+        (asks(limits={GPU: secret(UNKNOWN)}), 'spec.containers[0].resources.limits["nvidia.com/gpu"]'),
+    ],
+    "gpu-queue": [
+        (pod(gpus(8), queue=UNKNOWN), 'metadata.annotations["scheduling.volcano.sh/queue-name"]'),
+        (ray(UNKNOWN, gpus(8)), "metadata.labels"),
+        (pod(container(resources=UNKNOWN), queue=None), "spec.containers[0].resources"),
+    ],
+}
