@@ -217,7 +217,7 @@ def reopen_abandoned(client: Client, going: Departure) -> None:
 def reopen(client: Client, names: Sequence[str]) -> None:
     """Open those of some queues that are there and that we closed; those that a person closed stay closed."""
     found = _queues(client)
-    ours = [name for name in names if name in found and _annotation(found[name]) is not None]
+    ours = [name for name in names if name in found and closed_by_us(found[name])]
     for name in _parents_first(ours, found):
         _order(client, found[name], "OpenQueue")
         if _reached(client, name, ("Open",)):
@@ -281,8 +281,9 @@ def _reached(client: Client, name: str, states: Collection[str]) -> bool:
     return True
 
 
-def _annotation(queue: Mapping[str, Any]) -> str | None:
-    return (queue["metadata"].get("annotations") or {}).get(REMOVAL)
+def closed_by_us(queue: Mapping[str, Any]) -> bool:
+    """Whether a run of ours closed a queue, or somebody agreed to its removal."""
+    return (queue["metadata"].get("annotations") or {}).get(REMOVAL) is not None
 
 
 def _queues(client: Client) -> dict[str, dict[str, Any]]:

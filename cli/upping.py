@@ -64,7 +64,7 @@ def up(
     simulated GPU nodes is started, and the very same program runs on it. `--twin` does that with any environment.
     Without it, other environments use your own pulumi, login and credentials.
     """
-    from . import changes, queue_removal, rendering, summary
+    from . import changes, closed_queues, queue_removal, rendering, summary
     from .aws import preflight
 
     loaded = rendering.load(environment)
@@ -79,6 +79,7 @@ def up(
     preflight.look_ahead(environment, loaded, place.engine.settings if place.of_twin else None, refuse=not preview)
     exported = place.state()
     changes.show(exported, loaded)
+    closed_queues.look_ahead(place, loaded, exported, refuse=not preview)
     going = queue_removal.departure(exported, {resource.urn for resource in rehearsal.resources})
     if preview:
         queue_removal.foretell(place, loaded, going)

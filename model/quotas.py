@@ -1,5 +1,6 @@
 """Quotas: amounts by resource, as queues and teams have them."""
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -64,8 +65,15 @@ def references(at: Path, quota: Quota, env: "Environment", others: tuple[str, ..
             yield from answered(_unknown_resource, (*at, name), name, known, env)
 
 
+_OF_QUOTAS = re.compile(r"^(requests|limits)\.")
+"""How a ResourceQuota of Kubernetes begins the names of what it limits."""
+
+
 def _unknown_resource(at: Path, name: str, known: list[str], env: "Environment") -> Iterator[Problem]:
-    if "/" not in resource_name(name) and not name.startswith(_HUGE_PAGES):
+    plain = _OF_QUOTAS.sub("", name)
+    if plain in known:
+        yield Problem(at, name, "is how a ResourceQuota calls it; here it is without that", ", ".join(known), plain)
+    elif "/" not in resource_name(name) and not name.startswith(_HUGE_PAGES):
         yield Problem(at, name, "is no resource", ", ".join(known), nearest(name, known))
     elif resource_name(name) not in nodes.devices(env):
         whole = f"whole GPUs ({nodes.GPU})" if name == "gpu" else "this resource"

@@ -121,6 +121,7 @@ def references(env: "Environment") -> Iterator[Problem]:
 
 
 _RACKS = ("topology", "racks")
+_IN_PATTERNS = frozenset("*+?[](){}^$|\\")
 
 
 def _name(it: Subject[Rack]) -> Iterator[Problem]:
@@ -135,7 +136,9 @@ def _nodes(it: Subject[Rack], homes: dict[str, str]) -> Iterator[Problem]:
             continue
         if fault := names.subdomain_fault(node):
             message = f"{fault}; nodes are named exactly, not by a pattern"
-            yield Problem(at, node, message, names.DNS_SUBDOMAIN.allowed, spoils=NOTHING)
+            # How many nodes a pattern stands for is unknown, and so is what the rack holds.
+            spoils = ((*it.at, "nodes"),) if _IN_PATTERNS & set(node) else NOTHING
+            yield Problem(at, node, message, names.DNS_SUBDOMAIN.allowed, spoils=spoils)
         elif node in homes:
             message = "is there twice" if homes[node] == it.name else f"stands in {homes[node]} already"
             yield Problem(at, node, message, "each node once", spoils=NOTHING)

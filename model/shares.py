@@ -109,7 +109,9 @@ def _amount(env: "Environment", at: Path, name: str, share: Share) -> Quantity |
     each = nodes.offered(env, share.pool).get(resource)
     if each is None:
         having = [pool for pool in pools if not lost(pools[pool]) and resource in nodes.offered(env, pool)]
-        return Problem(at, share.text, f"pool {share.pool} offers no {resource}", ", ".join(having) or None)
+        if not having:
+            raise Unanswerable  # that the name means nothing is told once, where names are judged
+        return Problem(at, share.text, f"pool {share.pool} offers no {resource}", ", ".join(having))
     whole = each * pools[share.pool].most
     exact = whole * share.percent / 100
     unit = Decimal("0.001") if resource == "cpu" else Decimal(1)

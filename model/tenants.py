@@ -176,7 +176,8 @@ def unknown_queue(at: Path, path: str, known: Sequence[str]) -> Problem:
         message = "queues are below the root, which takes no jobs"
     elif path == queues.DEFAULT:
         message = "Volcano's own default queue is for use only when it is declared under queues"
-    return Problem(at, path, message, listed(known), nearest(path, known))
+    ends = [each for each in known if each.endswith(f".{path}")]
+    return Problem(at, path, message, listed(known), ends[0] if len(ends) == 1 else nearest(path, known))
 
 
 def listed(known: Sequence[str], most: int = 12) -> str:

@@ -89,7 +89,8 @@ def _level(it: Subject[Workload]) -> Iterator[Problem]:
     name, levels = it.value.within.level, [level.name for level in topology.levels(it.env)]
     if name not in levels:
         message = "topology has no such level" if levels else "there is no topology"
-        yield Problem((*it.at, "within", "level"), name, message, ", ".join(levels) or None, nearest(name, levels))
+        fix = nearest(name, levels) if levels else "leave out within, or topology: {labels: [...]}"
+        yield Problem((*it.at, "within", "level"), name, message, ", ".join(levels) or None, fix)
 
 
 def _queue_allowed(it: Subject[Workload]) -> Iterator[Problem]:
