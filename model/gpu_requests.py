@@ -23,16 +23,27 @@ MPS_PIPES = "CUDA_MPS_PIPE_DIRECTORY"
 
 VISIBLE = "NVIDIA_VISIBLE_DEVICES"
 """The variable by which NVIDIA's runtime hands GPUs over."""
-_NOTHING = ("", "void", "none")
+NOTHING_VISIBLE = ("", "void", "none")
 """Values with which it hands over none
 (https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/docker-specialized.html)."""
 
-_NAME = re.compile(rf"({re.escape(GPU)}|{re.escape(MIG)}.+?)({re.escape(SHARED)})?")
+_NVIDIA = r"nvidia\.com/gpu(\.shared)?|nvidia\.com/mig-.+"
+_NAME = re.compile(_NVIDIA)
+
+ANY_MAKERS = rf"{_NVIDIA}|amd\.com/gpu|gpu\.intel\.com/.+"
+"""Names of GPUs and of parts of them, also those of other makers' device plugins, as a regular expression that Python
+and CEL read alike. Source: ROCm/k8s-device-plugin; intel/intel-device-plugins-for-kubernetes, cmd/gpu_plugin."""
+_ANY_MAKERS = re.compile(ANY_MAKERS)
 
 
 def is_gpu(resource: str) -> bool:
     """Whether a resource is a GPU of NVIDIA's device plugin, or a part of one."""
     return _NAME.fullmatch(resource) is not None
+
+
+def is_any_gpu(resource: str) -> bool:
+    """Whether a resource is a GPU of any maker, or a part of one."""
+    return _ANY_MAKERS.fullmatch(resource) is not None
 
 
 def fault(resource: str, amount: Decimal | int, *, cut: bool = False) -> str | None:
@@ -75,4 +86,4 @@ def mps_faults(mounts: Iterable[str], variables: Iterable[str], *, host_ipc: boo
 
 def visibility_fault(value: str) -> str | None:
     """What is wrong with a value of `NVIDIA_VISIBLE_DEVICES`; None when it hands over no GPU."""
-    return None if value in _NOTHING else "hands over GPUs that the pod was not given"
+    return None if value in NOTHING_VISIBLE else "hands over GPUs that the pod was not given"

@@ -13,6 +13,8 @@ _IMAGE = re.compile(
 """The grammar of https://github.com/distribution/reference (regexp.go)."""
 _LONGEST = 255
 """Characters of its repository (https://github.com/distribution/reference, RepositoryNameTotalLengthMax)."""
+TAG = r":(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})$"
+"""A tag at the end, as Python and CEL read it alike; what follows a colon and holds a slash is a registry's port."""
 ALLOWED = "[registry/]repository in lower case, with a tag or digest"
 
 

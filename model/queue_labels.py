@@ -2,6 +2,13 @@
 
 VOLCANO = "volcano.sh/queue-name"
 """On Ray's objects; KubeRay and Volcano put it on pods."""
+ANNOTATION = "scheduling.volcano.sh/queue-name"
+"""On pods that Volcano places, and, for those that have none, on their namespace
+(https://github.com/volcano-sh/volcano, pkg/controllers/podgroup)."""
+VOLCANO_SCHEDULER = "volcano"
+"""The `schedulerName` of pods that Volcano shall place."""
+DEFAULT = "default"
+"""The queue that Volcano makes by itself, and takes where none is named."""
 KUEUE = "kueue.x-k8s.io/queue-name"
 """On any object that Kueue watches: its local queue (https://kueue.sigs.k8s.io/docs/tasks/run/jobs/)."""
 KUEUE_POD = "kueue.x-k8s.io/cluster-queue-name"

@@ -2,25 +2,13 @@
 
 from collections.abc import Iterator
 
-from model import gpu_requests
+from model import gpu_requests, laws
 from policies.fields import Field, absent
 from policies.pods import Pod
-from policies.rules import PodRule, Report, Resource, Severity, Stack, StackRule, rule
+from policies.rules import PodRule, Report, Resource, Stack, StackRule, rule
 
 
-@rule(
-    PodRule,
-    id="gpu-parts",
-    severity=Severity.HIGH,
-    what="A container asks for one part of a GPU at most.",
-    why=(
-        "Two slices may be of the same GPU: that is no more memory and no more time. Of two MIG instances a process "
-        "sees one. The kubelet refuses slices only when the pod is on its node (`UnexpectedAdmissionError`), and the "
-        "workload makes the next pod."
-    ),
-    fix="Ask for 1, and use more pods; what needs several GPUs belongs on a pool that does not share them.",
-    link="https://github.com/NVIDIA/k8s-device-plugin#shared-access-to-gpus",
-)
+@rule(PodRule, laws.GPU_PARTS)
 def gpu_parts(pod: Pod, report: Report) -> None:
     """Judge the limits of each container; requests equal them."""
     for container in pod.containers:
@@ -39,21 +27,7 @@ def _part(name: str, field: Field, report: Report) -> None:
         report.violation(field, f"asks for {field}: {why}")
 
 
-@rule(
-    StackRule,
-    id="mps-pods",
-    severity=Severity.HIGH,
-    what="Containers that share a GPU by MPS leave `/dev/shm`, the pipes and the IPC namespace to the MPS server.",
-    why=(
-        "The device plugin mounts the server's memory and pipes into the container. With its own in their place the "
-        "container starts, waits for the server, and finds no GPU."
-    ),
-    fix=(
-        "Leave out the volume at `/dev/shm`, `hostIPC` and `CUDA_MPS_PIPE_DIRECTORY`. Ray keeps its objects elsewhere "
-        "with `plasma-directory`."
-    ),
-    link="https://github.com/NVIDIA/k8s-device-plugin#with-cuda-mps",
-)
+@rule(StackRule, laws.MPS_PODS)
 def mps_pods(stack: Stack, report: Report) -> None:
     """Judge the pods that are meant for the document's MPS pools."""
     for resource in stack.resources:

@@ -2,26 +2,16 @@
 
 import re
 
+from model import laws
+from model.image_names import TAG
 from policies.fields import Field
 from policies.pods import Pod
-from policies.rules import PodRule, Report, Severity, rule
+from policies.rules import PodRule, Report, rule
 
-_TAG = re.compile(r":(?P<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})$")
-"""A tag at the end; what follows a colon and holds a slash is a registry's port. Grammar: distribution/reference."""
+_TAG = re.compile(TAG)
 
 
-@rule(
-    PodRule,
-    id="image-version",
-    severity=Severity.MEDIUM,
-    what="Images name a version: a tag other than `latest`, or a digest.",
-    why=(
-        "`latest`, which is also meant when no tag is written, is another image tomorrow: nodes of one gang run "
-        "different code, and nothing can be rolled back."
-    ),
-    fix="Write the tag of a release, or better its digest (`image@sha256:...`).",
-    link="https://kubernetes.io/docs/concepts/containers/images/",
-)
+@rule(PodRule, laws.IMAGE_VERSION)
 def image_version(pod: Pod, report: Report) -> None:
     """Judge the image of each container and each image that is mounted as a volume."""
     images = [(container, "image") for container in pod.containers]

@@ -2,9 +2,10 @@
 
 import re
 
+from model import laws
 from model.namespaces import AGENTS
 from policies.pods import Pod
-from policies.rules import PodRule, Report, Severity, rule
+from policies.rules import PodRule, Report, rule
 
 NODE_AGENTS = {
     # DaemonSets that manage the devices of a node and cannot do so otherwise: names in full, by namespace, and why.
@@ -15,21 +16,7 @@ NODE_AGENTS = {
 }
 
 
-@rule(
-    PodRule,
-    id="privileged",
-    severity=Severity.CRITICAL,
-    what="No pod is privileged except the named node agents.",
-    why=(
-        "A privileged container is root on its node: it reads the data of every other team there and sees every "
-        "GPU, whichever it was given."
-    ),
-    fix=(
-        "Remove `privileged` and add the single capability that is needed (RDMA: `IPC_LOCK`). A DaemonSet that "
-        "manages devices is named in `policies/privileges.py`."
-    ),
-    link="https://kubernetes.io/docs/concepts/security/pod-security-standards/",
-)
+@rule(PodRule, laws.PRIVILEGED)
 def privileged(pod: Pod, report: Report) -> None:
     """Judge the security context of each container, and of the pod where Windows has it."""
     if _node_agent(pod):

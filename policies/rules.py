@@ -7,6 +7,8 @@ from enum import Enum
 from functools import cached_property
 from typing import Any
 
+from model import laws
+from model.laws import Severity
 from policies.fields import Field, UnreadableError
 from policies.pods import Pod, Walk, walk
 
@@ -17,15 +19,6 @@ class Level(Enum):
     ADVISORY = "advisory"
     MANDATORY = "mandatory"
     DISABLED = "disabled"
-
-
-class Severity(Enum):
-    """How bad it is where a rule is broken."""
-
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-    CRITICAL = "critical"
 
 
 @dataclass(frozen=True)
@@ -237,6 +230,14 @@ Law = PodRule | ResourceRule | StackRule
 """A rule that can be applied."""
 
 
-def rule(form: type[Law], **metadata: Any) -> Callable[[Callable[[Any, Report], None]], Any]:
-    """Turn a judging function into a rule of that form."""
-    return lambda judge: form(judge=judge, **metadata)
+def rule(
+    form: type[Law], law: laws.Law | None = None, **metadata: Any
+) -> Callable[[Callable[[Any, Report], None]], Any]:
+    """Turn a judging function into a rule of that form.
+
+    Args:
+        form: The form.
+        law: What the rule says, where that holds elsewhere too.
+        metadata: What the rule says, or what is added to the law.
+    """
+    return lambda judge: form(judge=judge, **(vars(law) if law else {}), **metadata)

@@ -1,33 +1,12 @@
 """Laws about workloads that use GPUs."""
 
-import re
-
-from model import gpu_requests, queue_labels
+from model import gpu_requests, laws, queue_labels
 from policies.fields import Field
 from policies.pods import Pod
-from policies.rules import PodRule, Report, Severity, rule
-
-_OTHERS = re.compile(r"amd\.com/gpu|gpu\.intel\.com/.+")
-"""Names that the device plugins of other makers give to GPUs. Source: ROCm/k8s-device-plugin;
-intel/intel-device-plugins-for-kubernetes, cmd/gpu_plugin."""
-
-QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
-QUEUE_LABEL = queue_labels.VOLCANO
-VOLCANO = "volcano"
+from policies.rules import PodRule, Report, rule
 
 
-@rule(
-    PodRule,
-    id="gpu-limits",
-    severity=Severity.HIGH,
-    what="GPUs are asked for as limits, in whole numbers, and requests equal limits.",
-    why=(
-        "GPUs cannot be overcommitted, and the API server refuses pods that try. It sees the pods of a RayCluster only "
-        "when the operator makes them: `up` has succeeded by then, and no pod ever appears."
-    ),
-    fix=("Set `limits` to a whole number and leave `requests` out. Parts of a GPU come from pools with `sharing`."),
-    link="https://kubernetes.io/docs/tasks/manage-gpus/scheduling-gpus/",
-)
+@rule(PodRule, laws.GPU_LIMITS)
 def gpu_limits(pod: Pod, report: Report) -> None:
     """Judge the resources of each container."""
     for container in pod.containers:
@@ -35,15 +14,13 @@ def gpu_limits(pod: Pod, report: Report) -> None:
             _gpu_limits(container["resources"], report)
 
 
-def _is_gpu(resource: str) -> bool:
-    return gpu_requests.is_gpu(resource) or _OTHERS.fullmatch(resource) is not None
-
-
 def _gpu_limits(resources: Field, report: Report) -> None:
     amounts = {}
     for kind in ("requests", "limits"):
         with report.reading():
-            amounts[kind] = {name: field for name, field in resources[kind].members().items() if _is_gpu(name)}
+            amounts[kind] = {
+                name: field for name, field in resources[kind].members().items() if gpu_requests.is_any_gpu(name)
+            }
     whole = {}
     for kind, fields in amounts.items():
         for name, field in fields.items():
@@ -65,26 +42,10 @@ def _gpu_limits(resources: Field, report: Report) -> None:
             report.violation(request, f"requests {request}, but the limit is {amounts['limits'][name]}")
 
 
-@rule(
-    PodRule,
-    id="gpu-queue",
-    severity=Severity.HIGH,
-    what="Pods that use GPUs name the queue that pays for them.",
-    why=(
-        "Without a name Volcano takes the queue `default`, and without a scheduler of queues the pods take GPUs that "
-        "no queue accounts for: quotas and gangs of everybody else stop holding."
-    ),
-    fix=(
-        f"With Volcano: RayCluster, RayJob, RayService: label `{QUEUE_LABEL}`. Volcano Job: `spec.queue`. Other pods: "
-        f"`schedulerName: {VOLCANO}` and the annotation `{QUEUE_ANNOTATION}` on the pod or its template. With Kueue: "
-        f"label `{queue_labels.KUEUE}` on the object. With KAI: label `{queue_labels.KAI}` on the object, and "
-        f"`schedulerName: {queue_labels.KAI_SCHEDULER}`."
-    ),
-    link="https://volcano.sh/en/docs/queue/",
-)
+@rule(PodRule, laws.GPU_QUEUE)
 def gpu_queue(pod: Pod, report: Report) -> None:
     """Judge the place where the kind of workload names its queue."""
-    if pod.partial or not _uses_gpus(pod, report):
+    if pod.partial or not uses_gpus(pod, report):
         return
     with report.reading():
         labels = pod.object.at("metadata", "labels")
@@ -100,7 +61,7 @@ def gpu_queue(pod: Pod, report: Report) -> None:
         elif not field.text():
             report.violation(field, "names no queue")
     with report.reading():
-        _scheduled_by(VOLCANO, pod, report)
+        _scheduled_by(queue_labels.VOLCANO_SCHEDULER, pod, report)
 
 
 def _scheduled_by(name: str, pod: Pod, report: Report) -> None:
@@ -124,21 +85,22 @@ def queue_field(pod: Pod) -> Field | None:
         case "ray.io", "RayCronJob":
             return None
         case "ray.io", _:
-            return pod.object.at("metadata", "labels", QUEUE_LABEL)
+            return pod.object.at("metadata", "labels", queue_labels.VOLCANO)
         case "batch.volcano.sh", "CronJob":
             return pod.object.at("spec", "jobTemplate", "spec", "queue")
         case (("batch.volcano.sh" | "flow.volcano.sh"), _):
             return pod.object.at("spec", "queue")
         case _:
-            return pod.metadata.at("annotations", QUEUE_ANNOTATION)
+            return pod.metadata.at("annotations", queue_labels.ANNOTATION)
 
 
-def _uses_gpus(pod: Pod, report: Report) -> bool:
+def uses_gpus(pod: Pod, report: Report) -> bool:
+    """Whether a pod asks for GPUs, as far as is known; what is not is noted."""
     used = False
     for container in pod.containers:
         for kind in ("limits", "requests"):
             with report.reading():
-                used |= any(_is_gpu(name) for name in container.at("resources", kind).members())
+                used |= any(gpu_requests.is_any_gpu(name) for name in container.at("resources", kind).members())
     return used
 
 
