@@ -135,15 +135,28 @@ def refuse_pending_releases(client: Client) -> None:
     Raises:
         RefusedError: With each such release and the ways out. Helm itself would fail half-way through the update.
     """
-    stuck = [labels for _, labels in _pending_releases(client)]
-    if stuck:
-        each = "\n".join(
-            f"release {labels['name']}: revision {labels['version']} is {labels['status']}, so Helm refuses all else\n"
-            f"  fix: wait if somebody is at work on it; else helm rollback {labels['name']}, or helm uninstall "
-            f"{labels['name']} where no revision was ever deployed"
-            for labels in stuck
-        )
-        raise RefusedError(each)
+    each = [
+        f"release {labels['name']}: revision {labels['version']} is {labels['status']}, so Helm refuses all else\n"
+        f"  fix: wait if somebody is at work on it; else {_way_out(client, secret, labels)}"
+        for secret, labels in _pending_releases(client)
+    ]
+    if each:
+        raise RefusedError("\n".join(each))
+
+
+def _way_out(client: Client, secret: Secret, labels: Mapping[str, str]) -> str:
+    """Give the command that ends an operation that nobody is at: back to what was deployed, or away with it.
+
+    Helm marks the revision before as superseded only once the new one is deployed (helm.sh/helm/v3, pkg/action).
+    """
+    namespace = secret.metadata.namespace if secret.metadata else None
+    found = client.list(
+        Secret, namespace=namespace, labels={"owner": "helm", "name": labels["name"], "status": "deployed"}
+    )
+    revisions = [int(it.metadata.labels["version"]) for it in found if it.metadata and it.metadata.labels]
+    if revisions and labels["status"] != "uninstalling":
+        return f"helm rollback {labels['name']} {max(revisions)} -n {namespace}"
+    return f"helm uninstall {labels['name']} -n {namespace}, and up again"
 
 
 def _pending_releases(client: Client) -> Iterator[tuple[Secret, dict[str, str]]]:
