@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -12,6 +13,7 @@ from lightkube import ApiError, Client, KubeConfig
 from lightkube.core.exceptions import ConfigError
 
 from model.environment import Environment
+from model.namespaces import VOLCANO
 from twin.paths import CONTEXT
 
 from .engine import Engine
@@ -107,4 +109,18 @@ def _answering(what: str, fix: str = "") -> Iterator[None]:
     except httpx2.TransportError as error:
         raise RefusedError(f"{what}: the cluster does not answer: {error}{fix}") from None
     except ApiError as error:
-        raise RefusedError(f"{what}: the cluster refuses: {error}") from None
+        raise RefusedError(f"{what}: the cluster refuses: {error}{_outage(str(error))}") from None
+
+
+_WEBHOOK = re.compile(r'failed calling webhook "([^"]+)"')
+
+
+def _outage(refusal: str) -> str:
+    """Say what to look at where a webhook does not answer: everything of its kinds is refused meanwhile."""
+    webhook = _WEBHOOK.search(refusal)
+    if webhook is None:
+        return ""
+    if webhook[1].endswith(".volcano.sh"):
+        return f"\n  fix: webhook {webhook[1]} is Volcano's: kubectl -n {VOLCANO} get pods -l app=volcano-admission"
+    kinds = "validatingwebhookconfigurations,mutatingwebhookconfigurations"
+    return f"\n  fix: see the Service of webhook {webhook[1]}: kubectl get {kinds} -o yaml"
