@@ -111,9 +111,9 @@ def copy_of_checkout(here: Path) -> Checkout:
     return Checkout(here)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
-    """One checkout for all tests of a session; its twin is stopped at the end whatever happened."""
+    """One checkout for all tests of a file; its twin is stopped at the end whatever happened."""
     copied = copy_of_checkout(tmp_path_factory.mktemp("checkout"))
     yield copied
     copied.run("twin", "stop", check=False)

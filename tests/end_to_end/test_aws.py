@@ -18,7 +18,7 @@ from model.aws import wildcards
 from model.namespaces import AGENTS
 from model.topology import AWS_LAYERS
 
-from .conftest import ROOT, Checkout, copy_of_checkout
+from .conftest import ROOT, Checkout
 from .test_up import HyperNode, PodGroup, eventually
 
 STACK = "aws-training"
@@ -27,14 +27,6 @@ GPU_AGENTS = {"efa", "device-plugin", "dcgm-exporter"}
 SIZES = {name: pool.initial for name, pool in ENVIRONMENT.pools.items()}
 
 pytestmark = pytest.mark.timeout(600)
-
-
-@pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
-    """A checkout of its own: a twin holds one environment."""
-    copied = copy_of_checkout(tmp_path_factory.mktemp("aws"))
-    yield copied
-    copied.run("twin", "stop", check=False)
 
 
 @pytest.fixture

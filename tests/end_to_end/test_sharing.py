@@ -19,7 +19,7 @@ from lightkube.resources.authorization_v1 import SubjectAccessReview
 from lightkube.resources.core_v1 import Node, Pod
 from lightkube.types import PatchType
 
-from .conftest import Checkout, copy_of_checkout
+from .conftest import Checkout
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -43,17 +43,9 @@ WORKERS = {
 }
 
 
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
-    """A checkout of its own: the twin holds one environment at a time."""
-    copied = copy_of_checkout(tmp_path_factory.mktemp("sharing"))
-    yield copied
-    copied.run("twin", "stop", check=False)
-
-
 @pytest.fixture
-def client(lab: Checkout) -> Iterator[Client]:
-    config = KubeConfig.from_file(lab.root / ".twin" / "kubeconfig")
+def client(checkout: Checkout) -> Iterator[Client]:
+    config = KubeConfig.from_file(checkout.root / ".twin" / "kubeconfig")
     with Client(config=config.get("gangline-twin")) as connected:
         yield connected
 
@@ -92,8 +84,8 @@ def files(checkout: Checkout) -> dict[Path, bytes]:
     }
 
 
-def test_wrong_requests_are_refused_before_anybody_is_asked(lab: Checkout) -> None:
-    document = lab.root / "stacks" / "Pulumi.sharing.yaml"
+def test_wrong_requests_are_refused_before_anybody_is_asked(checkout: Checkout) -> None:
+    document = checkout.root / "stacks" / "Pulumi.sharing.yaml"
     written = document.read_text()
     stack = yaml.safe_load(written)
     clusters = stack["config"]["gangline:environment"]["ray"]["clusters"]
@@ -102,7 +94,7 @@ def test_wrong_requests_are_refused_before_anybody_is_asked(lab: Checkout) -> No
     clusters["ranking"]["workers"]["profile"] = "2g.20gb"  # no GPU is cut so
     clusters["pretraining"]["workers"]["profile"] = "1g.10gb"  # whole GPUs are not cut at all
     document.write_text(yaml.safe_dump(stack, sort_keys=False))
-    done = lab.run("up", "sharing", "--twin", check=False)
+    done = checkout.run("up", "sharing", "--twin", check=False)
     document.write_text(written)
     assert done.returncode == 1
     places = {line.partition("  ")[2] for line in done.stderr.splitlines() if line.startswith("stacks/Pulumi.sharing")}
@@ -115,16 +107,16 @@ def test_wrong_requests_are_refused_before_anybody_is_asked(lab: Checkout) -> No
             "pretraining.workers.profile",
         )
     }
-    assert not (lab.root / ".twin").exists()
+    assert not (checkout.root / ".twin").exists()
 
 
-def test_an_environment_of_another_cluster_comes_up_and_its_files_stay_as_they_are(lab: Checkout) -> None:
-    before = files(lab)
-    done = lab.run("up", "sharing", "--twin")
+def test_an_environment_of_another_cluster_comes_up_and_its_files_stay_as_they_are(checkout: Checkout) -> None:
+    before = files(checkout)
+    done = checkout.run("up", "sharing", "--twin")
     assert "policies: none is broken" in done.stdout
-    after = files(lab)
+    after = files(checkout)
     assert {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)} == set()
-    assert "context: lab" in (lab.root / "stacks" / "Pulumi.sharing.yaml").read_text()
+    assert "context: lab" in (checkout.root / "stacks" / "Pulumi.sharing.yaml").read_text()
 
 
 def test_every_node_agent_runs_on_the_nodes_that_need_it_and_nowhere_else(client: Client) -> None:
@@ -220,7 +212,7 @@ def test_the_mig_manager_may_label_nodes_and_little_else(
     assert answer.status.allowed is allowed
 
 
-def test_stop_leaves_no_process(lab: Checkout) -> None:
-    lab.run("twin", "stop")
-    leftover = subprocess.run(["pgrep", "-f", str(lab.root)], capture_output=True, text=True, check=False)
+def test_stop_leaves_no_process(checkout: Checkout) -> None:
+    checkout.run("twin", "stop")
+    leftover = subprocess.run(["pgrep", "-f", str(checkout.root)], capture_output=True, text=True, check=False)
     assert leftover.stdout == ""

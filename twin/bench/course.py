@@ -29,6 +29,7 @@ class Length:
 
     Attributes:
         nodes: GPU nodes.
+        variants: Configurations of Volcano, in the order in which they are put to work.
         sizes: Nodes of the gangs whose latency is measured.
         times: How often each is.
         periods: Schedule periods that are tried.
@@ -44,6 +45,7 @@ class Length:
     """
 
     nodes: int
+    variants: tuple[str, ...]
     sizes: tuple[int, ...]
     times: int
     periods: tuple[str, ...]
@@ -60,6 +62,7 @@ class Length:
 
 FULL = Length(
     nodes=1024,
+    variants=("ours", "stock", "usual"),
     sizes=(1, 16, 128),
     times=20,
     periods=("100ms", "200ms", "500ms", "1s"),
@@ -76,13 +79,14 @@ FULL = Length(
 SHORT = replace(
     FULL,
     nodes=64,
+    variants=("ours", "stock"),
     sizes=(1, 8),
     times=3,
     periods=(),
     busy=20,
     scale=16,
     schedulers=("ours", "stock"),
-    placing=25,
+    placing=12,
     topology=("off", "soft"),
     holding=20,
     claims=("one gang of a share",),
@@ -128,9 +132,9 @@ class Course:
         """Measure everything."""
         reclaiming.ensure_priorities(self._scene.client)
         self._scene.clear()
-        for variant in (self._ours, self._stock, variants.usual(self._stock)):
-            variants.put(self._scene.client, variant)
-            name = variant.name
+        known = {each.name: each for each in (self._ours, self._stock, variants.usual(self._stock))}
+        for name in self._length.variants:
+            variants.put(self._scene.client, known[name])
             if name != "usual":
                 self._part(f"latency, {name}", partial(self._latency, name))
                 self._part(f"utilisation, {name}", partial(self._utilisation, name, jobs.submit))
