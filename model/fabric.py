@@ -12,10 +12,12 @@ from pydantic_core import PydanticCustomError
 from catalog import reader as catalog
 
 from .base import Declared, Listed, Mapped, Plain, PlainOrMapped, one_of
-from .problems import Unanswerable, known, lost
+from .derived import derived
+from .problems import Unanswerable, known, lost, readable
 from .quantities import MEBIBYTE, Quantity
 
 if TYPE_CHECKING:
+    from .environment import Environment
     from .pools import Pool
 
 
@@ -114,6 +116,12 @@ def mode(fabric: Fabric) -> Mode | None:
     usual = catalog.fabrics()[fabric.kind].modes
     chosen: Any = known(fabric.mode) or (usual[0] if usual else None)
     return chosen
+
+
+@derived
+def in_network_of_node(env: "Environment") -> tuple[str, ...]:
+    """Names of the pools whose pods use the fabric from the network of their node."""
+    return tuple(name for name, pool in readable(env.pools) if mode(of(pool)) == "host")
 
 
 def nics(pool: "Pool") -> Ports | None:

@@ -5,11 +5,13 @@ from policies import (
     device_plugins,
     gpu_parts,
     gpu_visibility,
+    host_access,
     images,
     nccl_variables,
     plugin_files,
     privileges,
     queues,
+    team_queues,
     workloads,
 )
 from policies.rules import Law
@@ -22,9 +24,11 @@ MODULES = (
     plugin_files,
     counter_files,
     queues,
+    team_queues,
     nccl_variables,
     images,
     privileges,
+    host_access,
 )
 """The topics: each has its rules in `RULES`, and their cases in tests/policies/cases under the same name."""
 

@@ -1,0 +1,83 @@
+"""The law about workloads that reach for their node."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from model import laws, namespaces
+from policies.fields import UnreadableError
+from policies.pods import Pod
+from policies.rules import Report, Stack, StackRule, rule
+
+_HOST = {
+    "hostPID": "sees all processes of the node",
+    "hostIPC": "shares memory with all processes of the node",
+}
+
+
+@rule(StackRule, laws.HOST_ACCESS)
+def host_access(stack: Stack, report: Report) -> None:
+    """Judge the pods outside of the namespaces of the system, whose agents manage nodes."""
+    judge = _Judge(stack, report)
+    for resource in stack.resources:
+        for pod in resource.pods.pods:
+            with report.reading(resource.urn):
+                if not _of_system(pod.object.at("metadata", "namespace").text() or ""):
+                    judge.pod(pod, resource.urn)
+
+
+def _of_system(namespace: str) -> bool:
+    return namespace.startswith("kube-") or namespace in namespaces.OURS
+
+
+@dataclass
+class _Judge:
+    """Judges pods; what cannot be read of one part keeps nobody from the next."""
+
+    stack: Stack
+    report: Report
+
+    def pod(self, pod: Pod, urn: str) -> None:
+        """Judge a pod."""
+        with self.report.reading(urn):
+            self._network(pod, urn)
+        for key, why in _HOST.items():
+            with self.report.reading(urn):
+                if pod.spec[key].boolean():
+                    self.report.violation(pod.spec[key], why, urn)
+        with self.report.reading(urn):
+            for volume in pod.spec["volumes"].items():
+                with self.report.reading(urn):
+                    if volume["hostPath"].members():
+                        self.report.violation(volume["hostPath"], "is a folder of the node", urn)
+
+    def _network(self, pod: Pod, urn: str) -> None:
+        from model.nodes import POOL_LABEL  # late, as below
+
+        field = pod.spec["hostNetwork"]
+        if field.boolean():
+            if pod.spec["nodeSelector"][POOL_LABEL].text() not in self._in_network_of_node:
+                self.report.violation(field, "uses the network of the node", urn)
+            return  # the ports of the pod are those of the node then
+        for container in pod.containers:
+            with self.report.reading(urn):
+                for port in container["ports"].items():
+                    with self.report.reading(urn):
+                        number = port["hostPort"].quantity()
+                        if number is not None and number.value:
+                            self.report.violation(port["hostPort"], f"takes port {port['hostPort']} of the node", urn)
+
+    @cached_property
+    def _in_network_of_node(self) -> tuple[str, ...]:
+        """Pools whose fabric is used from there."""
+        # Not at the top: the model behind it would double the time that the pack needs to start.
+        from model import document, fabric
+
+        if self.stack.document is None:
+            return ()
+        environment = document.judge(self.stack.document.plain()).environment
+        if environment is None:
+            raise UnreadableError(self.stack.document, "has errors; see `./gangline check`")
+        return fabric.in_network_of_node(environment)
+
+
+RULES = (host_access,)

@@ -1,0 +1,78 @@
+"""The law about queues that the team of a namespace may use."""
+
+from collections.abc import Iterator, Mapping
+
+from model import laws, queue_labels
+from policies.fields import Field
+from policies.pods import Pod
+from policies.rules import Report, Resource, Stack, StackRule, rule
+from policies.workloads import queue_field, uses_gpus
+
+POD_GROUPS = (
+    "kubernetes:scheduling.volcano.sh/v1beta1:PodGroup",
+    "kubernetes:scheduling.volcano.sh/v1beta1:PodGroupPatch",
+)
+
+
+@rule(StackRule, laws.QUEUE_ALLOWED)
+def queue_allowed(stack: Stack, report: Report) -> None:
+    """Judge the queues that objects in the namespaces of teams name."""
+    if stack.document is None:
+        return
+    teams = _queues_by_namespace(stack.document)
+    for resource in stack.resources:
+        for pod in resource.pods.pods:
+            with report.reading(resource.urn):
+                if (allowed := teams.get(_namespace(pod.object))) is not None:
+                    _of_pod(pod, allowed, resource, report)
+    for resource in stack.of(*POD_GROUPS):
+        with report.reading(resource.urn):
+            group = resource.properties
+            if (allowed := teams.get(_namespace(group))) is not None:
+                # A group does not say whether its pods use GPUs.
+                _judge(group.at("spec", "queue"), allowed, resource, report, free=False)
+
+
+def _namespace(object_: Field) -> str:
+    return object_.at("metadata", "namespace").text() or "default"
+
+
+def _of_pod(pod: Pod, allowed: tuple[str, ...], resource: Resource, report: Report) -> None:
+    # What cannot be read of its containers is for `gpu-queue` to note.
+    free = not uses_gpus(pod, Report())
+    labels = pod.object.at("metadata", "labels")
+    for label in (queue_labels.KUEUE, queue_labels.KAI):
+        if labels[label].text():
+            _judge(labels[label], allowed, resource, report, free=free)
+            return
+    if (field := queue_field(pod)) is not None:
+        _judge(field, allowed, resource, report, free=free)
+
+
+def _judge(field: Field, allowed: tuple[str, ...], resource: Resource, report: Report, *, free: bool) -> None:
+    """Judge the name of a queue. Without GPUs nobody is deprived by what runs in the scheduler's own queue."""
+    name = field.text()
+    if not name or name in allowed or (free and name == queue_labels.DEFAULT):
+        return
+    report.violation(field, f"{field} is none of the team's queues ({', '.join(allowed)})", resource.urn)
+
+
+def _queues_by_namespace(document: Field) -> Mapping[str, tuple[str, ...]]:
+    leaves = [*_leaves(document["queues"], "")]
+    found: dict[str, tuple[str, ...]] = {}
+    for tenant in document["tenants"].members().values():
+        named = [queue.text() or "" for queue in tenant["queues"].items()]
+        allowed = tuple(leaf for leaf in leaves if any(leaf == it or leaf.startswith(f"{it}.") for it in named))
+        found |= {namespace.text() or "": allowed for namespace in tenant["namespaces"].items()}
+    return found
+
+
+def _leaves(queues: Field, above: str) -> Iterator[str]:
+    for name, queue in queues.members().items():
+        if queue["queues"].members():
+            yield from _leaves(queue["queues"], f"{above}{name}.")
+        else:
+            yield f"{above}{name}"
+
+
+RULES = (queue_allowed,)
