@@ -17,6 +17,7 @@ from . import (
     nodes,
     override_rules,
     pod_patch,
+    policies,
     pools,
     queues,
     racks,
@@ -74,6 +75,7 @@ STAGES: tuple[tuple[Rule, ...], ...] = (
         claims.values,
         existing.values,
         stores.values,
+        policies.values,
         releases.values,
         contract_rules.values,
     ),
@@ -249,7 +251,9 @@ def judge(
     unclear = [path for problem in problems for path in problem.spoilt]
     understood.disregard(unclear)
     problems += understood.problems
-    timely: tuple[Rule, ...] = (lambda env: blocks.passing(env, now),) if now else ()
+    timely: tuple[Rule, ...] = (
+        (lambda env: blocks.passing(env, now), lambda env: policies.passing(env, now)) if now else ()
+    )
     for number, stage in enumerate((*STAGES, timely)):
         if number == 1 and not lost(understood.found):
             amounts, uneven = shares.settled(understood.found)

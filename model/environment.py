@@ -9,6 +9,7 @@ from .base import Declared
 from .cluster import Cluster
 from .install import Devices
 from .monitoring.shape import Monitoring
+from .policies import Policies
 from .pools import Pool
 from .queues import Queue
 from .ray import Ray
@@ -48,6 +49,8 @@ class Environment(Declared):
     trials."""
     monitoring: Monitoring = Monitoring()
     """What is measured on GPU nodes."""
+    policies: Policies = Policies()
+    """How the rules of the policy pack are held here."""
     releases: dict[str, Release] = Field(
         default_factory=dict, json_schema_extra=lambda schema: schema.update(propertyNames={"enum": list(catalogued())})
     )

@@ -1,6 +1,7 @@
 """The reference of the document, generated from the shapes so that it cannot lag behind them."""
 
 import types
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -19,6 +20,16 @@ _HEAD = """\
 What may stand under `gangline:environment` in a stack file. Generated from `model/`; `./gangline schema` has the same
 for editors, and `./gangline check` judges what relates one value to another.
 """
+
+_WORDS = {
+    str: "text",
+    int: "whole number",
+    bool: "true or false",
+    Decimal: "number",
+    date: "day",
+    datetime: "point in time",
+    Any: "anything",
+}
 
 
 def reference() -> str:
@@ -124,4 +135,4 @@ def _kind(annotation: Any) -> str:
         return " or ".join(_kind(member) for member in arguments if member is not type(None))
     if arguments:  # Annotated
         return _kind(arguments[0])
-    return {str: "text", int: "whole number", bool: "true or false", Decimal: "number"}.get(annotation, str(annotation))
+    return _WORDS.get(annotation, str(annotation))

@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator
 
+from policies.own_rules import OWN_RULES
 from policies.pack import RULES
 from policies.rules import PodRule, ResourceRule, Rule
 
@@ -17,13 +18,15 @@ The rules of the pack in `policies/`. How to run, set and write them: [the guide
 | --- | --- | --- | --- |
 """
 
+_ALL: tuple[Rule, ...] = (*RULES, *OWN_RULES)
+
 
 def page() -> str:
     """Give the page as Markdown."""
     rows = [
-        f"| [`{each.id}`](#{each.id}) | {each.level.value} | {each.severity.value} | {_scope(each)} |" for each in RULES
+        f"| [`{each.id}`](#{each.id}) | {each.level.value} | {each.severity.value} | {_scope(each)} |" for each in _ALL
     ]
-    return _HEAD + "\n".join([*rows, *(line for each in RULES for line in _section(each))]) + "\n"
+    return _HEAD + "\n".join([*rows, *(line for each in _ALL for line in _section(each))]) + "\n"
 
 
 def _section(rule: Rule) -> Iterator[str]:
@@ -37,6 +40,8 @@ def _section(rule: Rule) -> Iterator[str]:
 def _scope(rule: Rule) -> str:
     if isinstance(rule, ResourceRule):
         return "each " + ", ".join(f"`{type_.rpartition(':')[2]}`" for type_ in rule.types)
+    if rule in OWN_RULES:
+        return "the pack's own work"
     return "each pod of a workload" if isinstance(rule, PodRule) else "the whole stack"
 
 

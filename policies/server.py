@@ -4,6 +4,7 @@ The protocol is spoken directly, since two things that the rules need are not to
 package: whether this is a preview, and fields of which some are unknown (docs/decisions/050-*.md).
 """
 
+import json
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from concurrent import futures
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,11 +21,14 @@ import yaml
 from google.protobuf import empty_pb2, json_format
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 
+from model.exemptions import STACK
 from policies import pods
 from policies.fields import Field
+from policies.own_rules import EXEMPTION_EXPIRED, EXEMPTION_UNUSED, OWN_RULES, POLICY_SETTINGS, UNJUDGED
 from policies.rules import (
     Law,
     Level,
+    Option,
     PodRule,
     Report,
     Resource,
@@ -34,14 +39,15 @@ from policies.rules import (
     StackRule,
     Unjudged,
 )
+from policies.settings import Exemption, Run, settle
 
 _Rule = TypeVar("_Rule", bound=Rule)
 
 NAME = "gangline"
 PLATFORM = "gangline:index:Platform"
 """The root component of a stack; its property `environment` is the document."""
-UNJUDGED = "unjudged"
-"""The policy under which a preview lists what could not be judged yet."""
+DOCUMENT = "gangline:environment"
+"""The stack-config key of the document."""
 
 _MESSAGE_LIMIT = 400 * 1024 * 1024  # as in pulumi_policy: a whole stack is one message
 _LEVELS = {
@@ -55,15 +61,7 @@ _SEVERITIES = {
     Severity.HIGH: analyzer_pb2.POLICY_SEVERITY_HIGH,
     Severity.CRITICAL: analyzer_pb2.POLICY_SEVERITY_CRITICAL,
 }
-_UNJUDGED = Rule(
-    id=UNJUDGED,
-    severity=Severity.LOW,
-    level=Level.ADVISORY,
-    what="The rules can read what they judge.",
-    why="A rule that cannot read a value cannot say that it holds.",
-    fix="A preview lists such values; the update judges them, and stops where that is still impossible.",
-    link="https://www.pulumi.com/docs/iac/concepts/inputs-outputs/",
-)
+_JSON_TYPES = {int: "integer", str: "string", bool: "boolean", list: "array"}
 
 
 class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
@@ -71,7 +69,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
     def __init__(self, rules: Iterable[Law]) -> None:
         rules = tuple(rules)
-        self._rules: tuple[Rule, ...] = (*rules, _UNJUDGED)
+        self._rules: tuple[Rule, ...] = (*rules, *OWN_RULES)
         self._pod_rules = [rule for rule in rules if isinstance(rule, PodRule)]
         self._resource_rules: dict[str, list[ResourceRule]] = {}
         for rule in rules:
@@ -79,11 +77,25 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 for type_ in rule.types:
                     self._resource_rules.setdefault(type_, []).append(rule)
         self._stack_rules = [rule for rule in rules if isinstance(rule, StackRule)]
-        self._levels: dict[str, Level] = {rule.id: rule.level for rule in self._rules}
         self._version = _version()
-        self._preview = True
+        self._run = Run()
+        self._begin(analyzer_pb2.AnalyzerStackConfigureRequest(dry_run=True))
+
+    def _begin(self, request: Any) -> None:
+        self._preview = request.dry_run
+        self._stack = f"urn:pulumi:{request.stack}::{request.project}::{STACK}::{request.project}-{request.stack}"
+        # Before any resource: one of a fork's own may be judged before the component that carries the document.
+        told = request.config.get(DOCUMENT)
+        self._configured = _document(told) if told else None
         self._document: Field | None = None
+        self._platform: str | None = None
         self._unjudged: dict[str, list[tuple[str, Unjudged]]] = {}
+        self._used: set[Exemption] = set()
+        self._settle()
+
+    def _settle(self) -> None:
+        document = self._configured or self._document
+        self._settings = settle(self._rules, self._run, document, datetime.now(UTC).date())
 
     # The names of the following methods are the protocol's.
 
@@ -98,7 +110,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         info = analyzer_pb2.AnalyzerInfo(name=NAME, displayName="Gangline", version=self._version, supportsConfig=True)
         for rule in self._rules:
             resource = isinstance(rule, (PodRule, ResourceRule))
-            info.policies.add(
+            policy = info.policies.add(
                 name=rule.id,
                 displayName=rule.id,
                 description=rule.what,
@@ -108,32 +120,41 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
                 url=rule.link,
                 policy_type=analyzer_pb2.POLICY_TYPE_RESOURCE if resource else analyzer_pb2.POLICY_TYPE_STACK,
             )
+            for name, option in rule.options.items():
+                policy.configSchema.properties[name] = _schema(option)
         return info
 
     def Configure(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
-        """Take the levels that the configuration of the pack sets."""
+        """Take the levels and options that the configuration of the pack sets."""
         names = {number: level for level, number in _LEVELS.items()} | {analyzer_pb2.REMEDIATE: Level.MANDATORY}
-        given = {name: names[config.enforcementLevel] for name, config in request.policyConfig.items()}
-        self._levels = {rule.id: rule.level for rule in self._rules} | given
+        self._run = Run(
+            {name: names[config.enforcementLevel] for name, config in request.policyConfig.items()},
+            {
+                name: Field.of(json_format.MessageToDict(config.properties), f"configuration of {name}")
+                for name, config in request.policyConfig.items()
+            },
+        )
+        self._settle()
         return empty_pb2.Empty()
 
     def ConfigureStack(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
         """Begin a run, and learn whether it is a preview."""
-        self._preview = request.dry_run
-        self._document = None
-        self._unjudged = {}
+        self._begin(request)
         return analyzer_pb2.AnalyzerStackConfigureResponse()
 
     def Analyze(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
         """Judge a resource by its inputs."""
         resource = _resource(request)
+        response = analyzer_pb2.AnalyzeResponse()
+        waiting: list[tuple[str, Unjudged]] = []
         if resource.type == PLATFORM:
             # A component's outputs are what it chose to register: its inputs are seen here only.
             self._document = resource.properties["environment"]
-        response = analyzer_pb2.AnalyzeResponse()
-        waiting: list[tuple[str, Unjudged]] = []
+            self._settle()
+            self._platform = resource.urn
+            waiting += self._tell_settings(response, resource.urn)
         for rule in self._active(self._about(resource.type)):
-            waiting += self._answer(response, rule, _apply(rule, resource))
+            waiting += self._answer(response, rule, self._apply(rule, resource), resource.urn)
         self._unjudged[resource.urn] = waiting
         return response
 
@@ -146,10 +167,14 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         stack = Stack(tuple(resources), self._document)
         response = analyzer_pb2.AnalyzeResponse()
         waiting = [(rule, each, urn) for urn, found in self._unjudged.items() for rule, each in found]
+        if self._platform is None:
+            waiting += [(name, each, "") for name, each in self._tell_settings(response, "")]
         for rule in self._active(self._stack_rules):
-            waiting += [(name, each, each.urn) for name, each in self._answer(response, rule, _apply(rule, stack))]
-        if waiting and self._levels[UNJUDGED] is not Level.DISABLED:
-            self._diagnostic(response, _UNJUDGED, _summary(waiting), "")
+            found = self._answer(response, rule, self._apply(rule, stack), "")
+            waiting += [(name, each, each.urn) for name, each in found]
+        self._tell_unused(response)
+        if waiting and self._active([UNJUDGED]):
+            self._diagnostic(response, UNJUDGED, _summary(waiting), "")
         return response
 
     def Remediate(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
@@ -164,29 +189,69 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         """The rules that have anything to say of a type: others are not asked, nor is the resource opened for them."""
         return [*(self._pod_rules if pods.may_hold(type_) else ()), *self._resource_rules.get(type_, ())]
 
-    def _active(self, rules: Sequence[_Rule]) -> list[_Rule]:
-        return [rule for rule in rules if self._levels[rule.id] is not Level.DISABLED]
+    def _active(self, rules: Iterable[_Rule]) -> list[_Rule]:
+        return [rule for rule in rules if self._settings.levels[rule.id] is not Level.DISABLED]
 
-    def _answer(self, response: Any, rule: Rule, report: Report) -> list[tuple[str, Unjudged]]:
+    def _apply(self, rule: Any, subject: Any) -> Report:
+        try:
+            return rule.apply(subject, self._settings.options[rule.id])
+        except Exception as error:  # noqa: BLE001 - a defect in one rule must neither hide the others' verdicts nor pass
+            report = Report()
+            report.violation("", f"the rule itself failed, which is a defect in it: {type(error).__name__}: {error}")
+            return report
+
+    def _answer(self, response: Any, rule: Rule, report: Report, urn: str) -> list[tuple[str, Unjudged]]:
         """Write a report into a response; give back what a preview must leave to the update."""
         # A workload of several pods may break a rule several times in the one place where it can be mended.
         for each in dict.fromkeys(report.violations):
-            self._diagnostic(response, rule, f"{each.path}: {each.message}\nfix: {rule.fix}", each.urn)
+            self._violation(response, rule, f"{each.path}: {each.message}\nfix: {rule.fix}", each.urn or urn)
         unjudged = list(dict.fromkeys(report.unjudged))
-        if self._preview:
-            return [(rule.id, each) for each in unjudged]
         for each in unjudged:
-            self._diagnostic(response, rule, f"{each.path}: cannot be judged, it {each.reason}", each.urn)
-        return []
+            if not self._preview:
+                message = f"{each.path}: cannot be judged, it {each.reason}"
+                self._violation(response, rule, message, each.urn or urn)
+            elif exemption := self._settings.exemption(rule.id, each.urn or urn or self._stack):
+                self._used.add(exemption)  # nobody knows yet whether it is needed
+        return [(rule.id, each) for each in unjudged] if self._preview else []
 
-    def _diagnostic(self, response: Any, rule: Rule, message: str, urn: str) -> None:
+    def _violation(self, response: Any, rule: Rule, message: str, urn: str) -> None:
+        exemption = self._settings.exemption(rule.id, urn or self._stack)
+        if exemption is None:
+            self._diagnostic(response, rule, message, urn)
+            return
+        self._used.add(exemption)
+        said = f"exempted: {exemption.owner}, {exemption.reason}, until {exemption.expires}"
+        self._diagnostic(response, rule, f"{message}\n{said}", urn, Level.ADVISORY)
+
+    def _tell_settings(self, response: Any, urn: str) -> list[tuple[str, Unjudged]]:
+        """Tell what is wrong with how the rules are set; before anything is made, where a document comes first."""
+        expired = Report()
+        for each in self._settings.expired:
+            message = f"{each.owner}'s for {each.rule} at {each.pattern} ended on {each.expires} ({each.reason})"
+            expired.violation(each.place, message)
+        answers = zip((POLICY_SETTINGS, EXEMPTION_EXPIRED), (self._settings.faults, expired), strict=True)
+        return [
+            each
+            for rule, report in answers
+            if self._active([rule])
+            for each in self._answer(response, rule, report, urn)
+        ]
+
+    def _tell_unused(self, response: Any) -> None:
+        unused = Report()
+        for each in (each for all_ in self._settings.valid.values() for each in all_ if each not in self._used):
+            unused.violation(each.place, f"nothing at {each.pattern} breaks {each.rule}")
+        for rule in self._active([EXEMPTION_UNUSED]):
+            self._answer(response, rule, unused, self._platform or "")
+
+    def _diagnostic(self, response: Any, rule: Rule, message: str, urn: str, level: Level | None = None) -> None:
         response.diagnostics.add(
             policyName=rule.id,
             policyPackName=NAME,
             policyPackVersion=self._version,
             description=rule.what,
             message=f"{rule.what}\n{message}",
-            enforcementLevel=_LEVELS[self._levels[rule.id]],
+            enforcementLevel=_LEVELS[level or self._settings.levels[rule.id]],
             severity=_SEVERITIES[rule.severity],
             urn=urn,
         )
@@ -211,13 +276,17 @@ def serve(rules: Iterable[Law]) -> None:
     sys.exit(0)
 
 
-def _apply(rule: Any, subject: Any) -> Report:
+def _document(text: str) -> Field | None:
     try:
-        return rule.apply(subject)
-    except Exception as error:  # noqa: BLE001 - a defect in one rule must neither hide the others' verdicts nor pass
-        report = Report()
-        report.violation("", f"the rule itself failed, which is a defect in it: {type(error).__name__}: {error}")
-        return report
+        return Field.of(json.loads(text), "environment")
+    except ValueError:
+        return None  # the stack itself says so
+
+
+def _schema(option: Option) -> dict[str, Any]:
+    """The JSON schema of an option. Without a default the engine hands over only what somebody has set."""
+    items = {"items": {"type": "string"}} if option.kind is list else {}
+    return {"type": _JSON_TYPES[option.kind], "description": option.meaning, **items}
 
 
 def _resource(message: Any) -> Resource:

@@ -132,18 +132,32 @@ class PolicyPack:
         self._channel.close()
         self._end()
 
-    def begin(self, *, preview: bool = True, levels: Mapping[str, str] | None = None) -> None:
+    def begin(
+        self,
+        *,
+        preview: bool = True,
+        levels: Mapping[str, str] | None = None,
+        options: Mapping[str, Mapping[str, Any]] | None = None,
+        config: Mapping[str, str] | None = None,
+    ) -> None:
         """Begin a run, as the engine does once per process.
 
         Args:
             preview: Whether values may still be unknown.
             levels: Levels of rules by id, as `--policy-pack-config` gives them.
+            options: Options of rules by id, from there too.
+            config: Configuration of the stack.
         """
         request = analyzer_pb2.ConfigureAnalyzerRequest()
+        for policy in self.info().policies:  # the engine names all of them
+            request.policyConfig[policy.name].enforcementLevel = policy.enforcementLevel
         for rule, level in (levels or {}).items():
             request.policyConfig[rule].enforcementLevel = analyzer_pb2.EnforcementLevel.Value(level.upper())
+        for rule, values in (options or {}).items():
+            request.policyConfig[rule].properties.update(values)
         self._call(self._stub.Configure, request)
-        self._call(self._stub.ConfigureStack, analyzer_pb2.AnalyzerStackConfigureRequest(dry_run=preview))
+        stack = analyzer_pb2.AnalyzerStackConfigureRequest(dry_run=preview, config=dict(config or {}))
+        self._call(self._stub.ConfigureStack, stack)
 
     def info(self) -> Any:
         """Ask which policies there are (an AnalyzerInfo)."""

@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer
 from pydantic_core import PydanticCustomError
 
 from model.base import Declared, Listed
+from model.dates import moment
 from model.problems import lost
 
 EXAMPLE = "2026-12-20T11:30:00Z"
@@ -16,7 +17,7 @@ def _instant(value: object) -> object:
     """YAML knows points in time; a stack's configuration has them as text."""
     if isinstance(value, str):
         try:
-            value = datetime.fromisoformat(value)
+            value = moment(value)
         except ValueError:
             value = None
     if not isinstance(value, date):
