@@ -1,17 +1,22 @@
 """All rules of the pack, in the order of the reference."""
 
 from policies import (
+    containers,
     counter_files,
     device_plugins,
     gpu_parts,
     gpu_visibility,
     host_access,
     images,
+    namespaces,
     nccl_variables,
     plugin_files,
     privileges,
     queues,
+    rbac,
+    services,
     team_queues,
+    volcano_jobs,
     workloads,
 )
 from policies.rules import Law
@@ -29,6 +34,11 @@ MODULES = (
     images,
     privileges,
     host_access,
+    containers,
+    volcano_jobs,
+    rbac,
+    services,
+    namespaces,
 )
 """The topics: each has its rules in `RULES`, and their cases in tests/policies/cases under the same name."""
 

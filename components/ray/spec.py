@@ -31,7 +31,14 @@ def spec(environment: Environment, workload: RayWorkload) -> dict[str, Any]:
         "headGroupSpec": {
             # The head only leads: work on it would be work without GPUs.
             "rayStartParams": {"num-cpus": "0", "dashboard-host": "0.0.0.0"},  # noqa: S104 -- within the pod network
-            "template": pods.leader(environment, workload, workload.head.asked, head, restart=restart),
+            "template": pods.leader(
+                environment,
+                workload,
+                workload.head.asked,
+                head,
+                restart=restart,
+                token=workload.elastic,  # Ray's autoscaler changes the number of workers in the cluster's own object
+            ),
         },
         "workerGroupSpecs": [
             {

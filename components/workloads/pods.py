@@ -101,6 +101,7 @@ def leader(
     *,
     restart: str | None = None,
     apart: bool = False,
+    token: bool = False,
 ) -> PodTemplateSpecArgs:
     """Give the template of the pod that leads, or of another that stands beside the workers.
 
@@ -111,10 +112,11 @@ def leader(
         program: What it runs.
         restart: Its `restartPolicy`.
         apart: Whether it is no part of the gang.
+        token: Whether it talks to the API server, as the service account that its operator gives it.
     """
     amounts = {name: str(amount) for name, amount in asked.items()}
     container = _container(workload, program, amounts, {}, Patch(), None, gpus=False)
-    return _template(environment, workload, container, Patch(), None, restart, apart=apart)
+    return _template(environment, workload, container, Patch(), None, restart, apart=apart, token=token)
 
 
 def _template(
@@ -126,6 +128,7 @@ def _template(
     restart: str | None,
     *,
     apart: bool = False,
+    token: bool = False,
 ) -> PodTemplateSpecArgs:
     shared_memory = [_shared_memory(patch)] if patch.shared_memory else []
     sent = submission.of(environment, workload)
@@ -143,6 +146,7 @@ def _template(
             host_network=True if patch.host_network else None,
             dns_policy="ClusterFirstWithHostNet" if patch.host_network else None,
             service_account_name=tiers.account if tiers else None,
+            automount_service_account_token=None if token else False,
             termination_grace_period_seconds=tiers.grace if tiers else None,
             init_containers=[jobs.uploader(tiers)] if tiers else None,
             containers=[container],

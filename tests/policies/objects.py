@@ -57,14 +57,21 @@ def platform(document: Any) -> Resource:
 
 
 def container(**fields: Any) -> dict[str, Any]:
-    return {"name": "main", "image": "example.org/train:1.2"} | fields
+    """Give a container that breaks no rule, and what is changed about it."""
+    context = {"allowPrivilegeEscalation": False}
+    return {"name": "main", "image": "example.org/train:1.2", "securityContext": context} | fields
 
 
 def template(*containers: Any, queue: Any = "research.llm", **spec: Any) -> dict[str, Any]:
     """Give a pod that breaks no rule, and what is changed about it."""
     return {
         "metadata": {"annotations": {QUEUE_ANNOTATION: queue}},
-        "spec": {"schedulerName": "volcano", "containers": list(containers) or [container()]} | spec,
+        "spec": {
+            "schedulerName": "volcano",
+            "automountServiceAccountToken": False,
+            "containers": list(containers) or [container()],
+        }
+        | spec,
     }
 
 

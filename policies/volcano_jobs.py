@@ -1,0 +1,187 @@
+"""Laws about Volcano Jobs that somebody wrote by hand."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from model import volcano_job_faults
+from policies.fields import Field, UnreadableError
+from policies.pods import Pod
+from policies.rules import Level, PodRule, Report, ResourceRule, Severity, rule
+
+_JOBS = ("kubernetes:batch.volcano.sh/v1alpha1:Job",)
+_TEMPLATES = ("kubernetes:batch.volcano.sh/v1alpha1:CronJob", "kubernetes:flow.volcano.sh/v1alpha1:JobTemplate")
+_GROUPS = frozenset({"batch", "batch.volcano.sh", "flow.volcano.sh", "jobset.x-k8s.io"})
+_COUNTS = ("replicas", "minAvailable")
+
+
+@rule(
+    ResourceRule,
+    types=(*_JOBS, *_TEMPLATES),
+    id="volcano-jobs",
+    severity=Severity.HIGH,
+    what="Volcano accepts the Volcano Jobs of the stack, and they can start.",
+    why=(
+        "Volcano's webhook refuses a job halfway through an update; what it does not look at, such as the names of "
+        "pods, fails later, pod by pod. A gang of more pods than there are never starts."
+    ),
+    fix="Change what the message names; better, declare the job under `training.jobs`.",
+    link="https://volcano.sh/en/docs/vcjob/",
+)
+def volcano_jobs(job: Field, report: Report) -> None:
+    """Judge a job by what Volcano's webhook refuses."""
+    _tell(job, report, "error")
+
+
+@rule(
+    ResourceRule,
+    types=(*_JOBS, *_TEMPLATES),
+    id="volcano-job-meaning",
+    severity=Severity.MEDIUM,
+    level=Level.ADVISORY,
+    what="A Volcano Job means to Volcano what it seems to say.",
+    why=(
+        "Volcano accepts a gang smaller than its tasks want, GPUs that no queue counts, and a topology without bound, "
+        "and does something else than was meant."
+    ),
+    fix="Change what the message names; better, declare the job under `training.jobs`.",
+    link="https://volcano.sh/en/docs/vcjob/",
+)
+def volcano_job_meaning(job: Field, report: Report) -> None:
+    """Judge a job by what Volcano takes otherwise."""
+    _tell(job, report, "warning")
+
+
+@rule(
+    PodRule,
+    id="restart-policy",
+    severity=Severity.HIGH,
+    what="Pods of jobs have the restart policy `Never` or `OnFailure`.",
+    why=(
+        "Left out it is `Always`: a worker that has finished is started again, and the job never ends and never gives "
+        "its GPUs back. Kubernetes' own jobs are refused with it."
+    ),
+    fix="Set `restartPolicy: Never`: the job starts anew as a whole, from the last checkpoint.",
+    link="https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/",
+)
+def restart_policy(pod: Pod, report: Report) -> None:
+    """Judge the pods of jobs that end: Volcano's, Kubernetes' and those of a JobSet."""
+    if pod.group not in _GROUPS or pod.partial:
+        return
+    policy = pod.spec["restartPolicy"]
+    said = policy.text()
+    if said is None:
+        report.violation(policy, "says nothing, which means Always")
+    elif said not in ("Never", "OnFailure"):
+        report.violation(policy, f"{policy}: the job never ends")
+
+
+def _tell(job: Field, report: Report, severity: str) -> None:
+    spec = job["spec"]
+    if spec["jobTemplate"].value is not None:
+        spec = spec.at("jobTemplate", "spec")
+    name = ""
+    with report.reading():
+        name = job.at("metadata", "name").text() or ""
+    read = _Reading(report)
+    for fault in volcano_job_faults.faults(name, read.spec(spec)) if spec.value is not None else ():
+        if fault.severity == severity:
+            report.violation(_at(spec, fault.path), fault.message)
+
+
+def _at(spec: Field, path: tuple[str | int, ...]) -> str:
+    """The place of a fault, which may be a field that is not there."""
+    place = spec.path
+    for key in path:
+        place += f"[{key}]" if isinstance(key, int) else f".{key}"
+    return place
+
+
+def _whole(field: Field) -> int | None:
+    amount = field.quantity()
+    if amount is not None and amount.value % 1:
+        raise UnreadableError(field, "is not a whole number")
+    return None if amount is None else int(amount.value)
+
+
+class _Reading:
+    """Reads what the model judges of a job. What cannot be read is noted, and with it goes what is counted with it."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    def spec(self, spec: Field) -> Mapping[str, Any]:
+        """Give the specification as far as it is known, of the shape that the kind has."""
+        tasks, counted, named = [], True, True
+        for item in spec["tasks"].items():
+            task = {key: self._whole(item, key) for key in _COUNTS}
+            if any(value is None and item[key].value is not None for key, value in task.items()):
+                counted, task = False, {}
+            found = {key: value for key, value in task.items() if value is not None}
+            if (name := self._text(item, "name")) is not None:
+                found["name"] = name
+            named = named and (name is not None or item["name"].value is None)
+            tasks.append(found | {"policies": list(self._policies(item)), "template": self._template(item)})
+        least = self._whole(spec, "minAvailable") if counted else None
+        return {
+            "tasks": tasks,
+            "minAvailable": least,
+            "queue": self._text(spec, "queue"),
+            "policies": list(self._policies(spec)),
+            "plugins": self._plugins(spec) if named else {},
+            "networkTopology": self._topology(spec),
+        }
+
+    def _text(self, holder: Field, key: str) -> str | None:
+        with self._report.reading():
+            return holder[key].text()
+        return None
+
+    def _whole(self, holder: Field, key: str) -> int | None:
+        with self._report.reading():
+            return _whole(holder[key])
+        return None
+
+    def _policies(self, holder: Field) -> Iterator[Mapping[str, Any]]:
+        with self._report.reading():
+            for item in holder["policies"].items():
+                with self._report.reading():
+                    yield {
+                        "event": item["event"].text(),
+                        "events": [each.text() or "" for each in item["events"].items()],
+                        "exitCode": _whole(item["exitCode"]),
+                        "action": item["action"].text(),
+                    }
+
+    def _plugins(self, holder: Field) -> Mapping[str, Any]:
+        found: dict[str, Any] = {}
+        with self._report.reading():
+            for name, arguments in holder["plugins"].members().items():
+                with self._report.reading():
+                    found[name] = [each.text() or "" for each in arguments.items()]
+        return found
+
+    def _topology(self, holder: Field) -> Mapping[str, Any]:
+        with self._report.reading():
+            topology = holder["networkTopology"]
+            if topology.value is not None:
+                return {
+                    "mode": topology["mode"].text() or "hard",
+                    "highestTierAllowed": _whole(topology["highestTierAllowed"]),
+                    "highestTierName": topology["highestTierName"].text(),
+                }
+        return {}
+
+    def _template(self, task: Field) -> Mapping[str, Any]:
+        containers: list[Mapping[str, Any]] = []
+        with self._report.reading():
+            for container in task.at("template", "spec")["containers"].items():
+                # The place of a container is part of what is told.
+                containers.append({})
+                with self._report.reading():
+                    resources = container["resources"]
+                    named = {kind: dict.fromkeys(resources[kind].members(), 1) for kind in ("limits", "requests")}
+                    containers[-1] = {"resources": named}
+        return {"spec": {"containers": containers}}
+
+
+RULES = (volcano_jobs, volcano_job_meaning, restart_policy)

@@ -1,0 +1,100 @@
+"""Who may do what in the cluster."""
+
+from typing import Any
+
+from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, pod, template, workload
+
+_API = "kubernetes:rbac.authorization.k8s.io/v1:"
+
+
+def bound(role: Any, *subjects: Any, kind: str = "ClusterRoleBinding") -> Resource:
+    named = [{"kind": "Group", "name": name} for name in subjects or ("engineers",)]
+    return Resource(f"{_API}{kind}", {"roleRef": {"kind": "ClusterRole", "name": role}, "subjects": named})
+
+
+def role(*rules: Any, kind: str = "ClusterRole") -> Resource:
+    return Resource(f"{_API}{kind}", {"metadata": {"name": "a"}, "rules": list(rules)})
+
+
+def permits(resources: Any, verbs: Any, **more: Any) -> dict[str, Any]:
+    return {"apiGroups": [""], "resources": resources, "verbs": verbs} | more
+
+
+def ray(*, scaled: Any) -> Resource:
+    made = workload("RayCluster", {"spec": {"containers": []}})
+    return Resource(made.type, made.inputs | {"spec": made.inputs["spec"] | {"enableInTreeAutoscaling": scaled}})
+
+
+BREAKS: Breaks = {
+    "cluster-admin": [
+        (bound("cluster-admin"), "roleRef.name: is everything"),
+        (bound("cluster-admin", kind="RoleBinding"), "roleRef.name"),
+        (bound("cluster-admin", kind="ClusterRoleBindingPatch"), "roleRef.name"),
+        (bound("view", "engineers", "system:masters"), "subjects[1].name: this group passes every check"),
+    ],
+    "roles-of-everybody": [
+        (bound("view", "system:authenticated"), "subjects[0].name: system:authenticated is everybody"),
+        (bound("edit", "engineers", "system:anonymous", kind="RoleBinding"), "subjects[1].name"),
+    ],
+    "rbac-wildcards": [
+        (role(permits(["pods"], ["*"])), "rules[0].verbs[0]: verbs are not named"),
+        (role(permits(["*"], ["get"])), "rules[0].resources[0]"),
+        (role(permits(["pods"], ["get"], apiGroups=["apps", "*"])), "rules[0].apiGroups[1]"),
+        (role(permits(["pods"], ["get"]), {"nonResourceURLs": ["*"], "verbs": ["get"]}), "rules[1].nonResourceURLs[0]"),
+        (role(permits(["pods"], ["*"]), kind="Role"), "rules[0].verbs[0]"),
+    ],
+    "secrets-readable": [
+        (role(permits(["pods", "secrets"], ["list"])), "rules[0].verbs[0]: list of any secret"),
+        (role(permits(["secrets"], ["create", "get"])), "rules[0].verbs[1]: get of any secret"),
+        (role(permits(["secrets"], ["watch"]), kind="Role"), "rules[0].verbs[0]"),
+    ],
+    "rbac-escalation": [
+        (role(permits(["clusterroles"], ["get", "bind"])), "rules[0].verbs[1]: bind takes the rights"),
+        (role(permits(["users"], ["impersonate"])), "rules[0].verbs[0]"),
+        (role(permits(["pods", "pods/exec"], ["create"])), "rules[0].resources[1]: pods/exec leads to"),
+        (role(permits(["serviceaccounts/token"], ["create"]), kind="Role"), "rules[0].resources[0]"),
+        (role(permits(["nodes/proxy"], ["*"])), "rules[0].resources[0]"),
+    ],
+    "service-account-token": [
+        (pod(automountServiceAccountToken=None), "spec.automountServiceAccountToken: the pod carries the token"),
+        (pod(automountServiceAccountToken=True, serviceAccountName="default"), "spec.automountServiceAccountToken"),
+        (workload("Deployment", {"spec": {"containers": []}}), "spec.template.spec.automountServiceAccountToken"),
+    ],
+}
+
+PASSES: Passes = {
+    "cluster-admin": [bound("admin"), bound("view", kind="RoleBinding"), bound("cluster-administration")],
+    "roles-of-everybody": [bound("view", "engineers"), bound("view", "system:nodes")],
+    "rbac-wildcards": [role(permits(["pods"], ["get", "list"])), role()],
+    "secrets-readable": [
+        role(permits(["secrets"], ["get"], resourceNames=["mine"]), kind="Role"),
+        role(permits(["secrets"], ["create"])),
+        role(permits(["configmaps"], ["list"])),
+    ],
+    "rbac-escalation": [
+        role(permits(["pods"], ["create", "get"])),
+        role(permits(["pods/log"], ["get"])),
+        role(permits(["serviceaccounts/token"], ["get"])),
+    ],
+    "service-account-token": [
+        pod(automountServiceAccountToken=False),
+        pod(serviceAccountName="mine"),
+        ray(scaled=True),
+        workload("DaemonSetPatch", template(automountServiceAccountToken=None)),
+    ],
+}
+
+UNKNOWNS: Unknowns = {
+    "cluster-admin": [(bound(UNKNOWN), "roleRef.name"), (bound("view", UNKNOWN), "subjects[0].name")],
+    "roles-of-everybody": [(bound("view", UNKNOWN), "subjects[0].name")],
+    "rbac-wildcards": [(role(permits(["pods"], [UNKNOWN])), "rules[0].verbs[0]"), (role(UNKNOWN), "rules[0]")],
+    "secrets-readable": [
+        (role(permits([UNKNOWN], ["list"])), "rules[0].resources[0]"),
+        (role(permits(["secrets"], ["list"], resourceNames=UNKNOWN)), "rules[0].resourceNames"),
+    ],
+    "rbac-escalation": [(role(permits(["pods/exec"], [UNKNOWN])), "rules[0].verbs[0]")],
+    "service-account-token": [
+        (pod(automountServiceAccountToken=UNKNOWN), "spec.automountServiceAccountToken"),
+        (pod(serviceAccountName=UNKNOWN), "spec.serviceAccountName"),
+    ],
+}
