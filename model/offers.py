@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import fabric, features, gpu_labels, nodes, racks, topology
+from . import nodes, placing, racks, topology
 from .pools import Taint
 
 if TYPE_CHECKING:
@@ -49,16 +49,6 @@ def node_offers(env: "Environment") -> list[NodeOffer]:
         free = {name: str(amount) for name, amount in nodes.allocatable(pool).items()}
         places = topology.node_labels(env, pool_name, pool.initial)
         for name, place in zip(node_names(env, pool_name, pool.initial), places, strict=True):
-            labels = {
-                "kubernetes.io/arch": nodes.machine(pool).architecture,
-                "kubernetes.io/os": "linux",
-                "kubernetes.io/hostname": name,
-                **pool.labels,
-                **place,
-                **(fabric.node_labels(pool) if pool_name in features.pools(env) else {}),
-                **gpu_labels.labels(env, pool_name),
-                **features.labels(env, pool_name),
-                nodes.POOL_LABEL: pool_name,
-            }
+            labels = {**placing.labels(env)[pool_name], "kubernetes.io/hostname": name, **place}
             offers.append(NodeOffer(name, pool_name, labels, pool.taints, dict(whole), dict(free)))
     return offers

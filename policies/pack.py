@@ -11,6 +11,7 @@ from policies import (
     namespaces,
     nccl_variables,
     plugin_files,
+    pools,
     privileges,
     queues,
     rbac,
@@ -39,6 +40,7 @@ MODULES = (
     rbac,
     services,
     namespaces,
+    pools,
 )
 """The topics: each has its rules in `RULES`, and their cases in tests/policies/cases under the same name."""
 

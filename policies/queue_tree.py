@@ -2,13 +2,11 @@
 
 from typing import Any
 
-from model import document
 from model.environment import Environment
 from model.problems import LOST, Path, Problem
 from model.quantities import Quantity
 from model.queues import Queue, problems
 from model.quotas import resource_name
-from policies.fields import UnreadableError
 from policies.queue_objects import ROOT, Queues
 from policies.rules import Report, Stack
 
@@ -97,11 +95,8 @@ def _queue(quotas: dict[str, Any], parts: dict[str, Queue]) -> Queue:
 def _environment(stack: Stack, top: dict[str, Queue], report: Report) -> Environment:
     """Give the document with the stack's queues in place of its own; nothing but queues where there is no document."""
     declared: Environment | None = None
-    if stack.document is not None:
-        with report.reading():
-            declared = document.judge(stack.document.plain()).environment
-            if declared is None:
-                raise UnreadableError(stack.document, "has errors; see `./gangline check`")
+    with report.reading():
+        declared = stack.environment
     if declared is None:
         return Environment.model_construct(pools=LOST, queues=top)
     # Not a copy: it would keep what was already derived from the document's own queues.

@@ -5,12 +5,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from model import laws
 from model.laws import Severity
 from policies.fields import Field, UnreadableError
 from policies.pods import Pod, Walk, walk
+
+if TYPE_CHECKING:
+    from model.environment import Environment
 
 
 class Level(Enum):
@@ -62,6 +65,23 @@ class Stack:
 
     resources: tuple[Resource, ...]
     document: Field | None
+
+    @cached_property
+    def environment(self) -> "Environment | None":
+        """The document, checked as `./gangline check` does; None where a stack has none.
+
+        Raises:
+            UnreadableError: Something in it is not known yet, or it has errors.
+        """
+        if self.document is None:
+            return None
+        # Not at the top: the model behind it would double the time that the pack needs to start.
+        from model import document
+
+        found = document.judge(self.document.plain()).environment
+        if found is None:
+            raise UnreadableError(self.document, "has errors; see `./gangline check`")
+        return found
 
     @cached_property
     def _by_type(self) -> Mapping[str, list[Resource]]:

@@ -111,16 +111,17 @@ class _Reading:
 
     def spec(self, spec: Field) -> Mapping[str, Any]:
         """Give the specification as far as it is known, of the shape that the kind has."""
-        tasks, counted, named = [], True, True
+        tasks: list[Mapping[str, Any]] = []
+        counted = named = True
         for item in spec["tasks"].items():
-            task = {key: self._whole(item, key) for key in _COUNTS}
-            if any(value is None and item[key].value is not None for key, value in task.items()):
-                counted, task = False, {}
-            found = {key: value for key, value in task.items() if value is not None}
-            if (name := self._text(item, "name")) is not None:
-                found["name"] = name
+            counts = {key: self._whole(item, key) for key in _COUNTS}
+            if any(count is None and item[key].value is not None for key, count in counts.items()):
+                counted, counts = False, {}
+            name = self._text(item, "name")
             named = named and (name is not None or item["name"].value is None)
-            tasks.append(found | {"policies": list(self._policies(item)), "template": self._template(item)})
+            task: dict[str, Any] = {key: count for key, count in counts.items() if count is not None}
+            task |= {} if name is None else {"name": name}
+            tasks.append(task | {"policies": list(self._policies(item)), "template": self._template(item)})
         least = self._whole(spec, "minAvailable") if counted else None
         return {
             "tasks": tasks,
