@@ -20,6 +20,7 @@ from policies import (
     volcano_jobs,
     workloads,
 )
+from policies.aws import buckets, cluster, data, identity, keys, lustre, machines, network, registry
 from policies.rules import Law
 
 MODULES = (
@@ -41,6 +42,15 @@ MODULES = (
     services,
     namespaces,
     pools,
+    buckets,
+    data,
+    keys,
+    lustre,
+    cluster,
+    network,
+    identity,
+    machines,
+    registry,
 )
 """The topics: each has its rules in `RULES`, and their cases in tests/policies/cases under the same name."""
 

@@ -35,6 +35,8 @@ class Resource:
         protect: Whether the engine refuses to delete it.
         references: URNs of the resources that a property was made from, by property; only when the stack is judged.
             They tell what belongs together while ids are not known yet.
+        written: The same resource as the program wrote it; only when the stack is judged, and None where the engine
+            left out to say so, as it does for what an update is not about.
     """
 
     urn: str
@@ -42,6 +44,12 @@ class Resource:
     read: Callable[[], Field]
     protect: bool = False
     references: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    written: "Resource | None" = None
+
+    @property
+    def inputs(self) -> Field:
+        """What the program wrote. Outputs also hold what a provider made up: an unknown one that nobody set."""
+        return self.properties if self.written is None else self.written.properties
 
     @cached_property
     def properties(self) -> Field:

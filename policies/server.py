@@ -90,6 +90,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._document: Field | None = None
         self._platform: str | None = None
         self._unjudged: dict[str, list[tuple[str, Unjudged]]] = {}
+        self._written: dict[str, Resource] = {}
         self._used: set[Exemption] = set()
         self._settle()
 
@@ -156,15 +157,12 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         for rule in self._active(self._about(resource.type)):
             waiting += self._answer(response, rule, self._apply(rule, resource), resource.urn)
         self._unjudged[resource.urn] = waiting
+        self._written[resource.urn] = resource
         return response
 
     def AnalyzeStack(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
         """Judge all resources together, and list what a preview could not judge."""
-        resources = (
-            replace(_resource(each), references={key: tuple(it.urns) for key, it in each.propertyDependencies.items()})
-            for each in request.resources
-        )
-        stack = Stack(tuple(resources), self._document)
+        stack = Stack(tuple(self._of_stack(each) for each in request.resources), self._document)
         response = analyzer_pb2.AnalyzeResponse()
         waiting = [(rule, each, urn) for urn, found in self._unjudged.items() for rule, each in found]
         if self._platform is None:
@@ -184,6 +182,10 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802, ARG002
         """Nothing runs long enough to be cancelled."""
         return empty_pb2.Empty()
+
+    def _of_stack(self, message: Any) -> Resource:
+        references = {key: tuple(it.urns) for key, it in message.propertyDependencies.items()}
+        return replace(_resource(message), references=references, written=self._written.get(message.urn))
 
     def _about(self, type_: str) -> list[PodRule | ResourceRule]:
         """The rules that have anything to say of a type: others are not asked, nor is the resource opened for them."""

@@ -81,8 +81,9 @@ class Network(Component):
         for (kind, zone), subnet in made.items():
             if kind != "public":
                 self._joined(f"{kind}-{zone}", tables[zone].id, subnet)
+        self._gateways([table.id for table in tables.values()])
         if environment.cluster.network.endpoints:
-            self._endpoints([table.id for table in tables.values()])
+            self._endpoints()
 
     def _way_out(self, public: Mapping[str, pulumi.Output[str]]) -> dict[str, aws.ec2.NatGateway]:
         """Make the internet gateway, the route to it, and the NAT gateway of each zone."""
@@ -137,19 +138,23 @@ class Network(Component):
             f"{self._name}-{what}-routed", route_table_id=table, subnet_id=subnet, opts=self._inside()
         )
 
-    def _endpoints(self, tables: list[pulumi.Output[str]]) -> None:
+    def _gateways(self, tables: list[pulumi.Output[str]]) -> None:
+        """Lead the way to S3 past the NAT gateways: it costs nothing, and they take money for each gigabyte."""
         place = region(self._environment)
-        called = partition(place).endpoint
         for service in endpoints.GATEWAYS:
             aws.ec2.VpcEndpoint(
                 f"{self._name}-endpoint-{service}",
                 vpc_id=self.vpc_id,
-                service_name=called(place, service),
+                service_name=partition(place).endpoint(place, service),
                 vpc_endpoint_type="Gateway",
                 route_table_ids=tables,
                 tags=self._tags(f"endpoint-{service}"),
                 opts=self._inside(),
             )
+
+    def _endpoints(self) -> None:
+        place = region(self._environment)
+        called = partition(place).endpoint
         group = aws.ec2.SecurityGroup(
             f"{self._name}-endpoints",
             vpc_id=self.vpc_id,

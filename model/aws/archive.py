@@ -51,7 +51,7 @@ def values(env: "Environment") -> Iterator[Problem]:
         message = "jobs reach a bucket that is made by roles of their own, without keys"
         yield Problem((*AT, "secret"), archive.secret, message, "with endpoint", "leave it out", spoils=NOTHING)
     yield from answered(_bucket, archive)
-    yield from answered(_transitions, archive)
+    yield from answered(transitions, archive)
 
 
 def limits(env: "Environment") -> Iterator[Problem]:
@@ -73,7 +73,8 @@ def _bucket(archive: S3) -> Iterator[Problem]:
         yield Problem(at, name, "begins or ends as names that AWS keeps for itself", spoils=NOTHING)
 
 
-def _transitions(archive: S3) -> Iterator[Problem]:
+def transitions(archive: S3) -> Iterator[Problem]:
+    """What is wrong with the classes of an archive, their order and their days: the first mistake."""
     before: tuple[int, Transition] | None = None
     for index, transition in enumerate(known(archive.transitions)):
         at = (*AT, "transitions", index)

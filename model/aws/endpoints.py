@@ -1,4 +1,4 @@
-"""AWS's own services that nodes and operators call, for networks without a way out.
+"""AWS's own services that nodes and operators call, and how they are reached from inside the network.
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html.
 """
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from model.environment import Environment
 
 GATEWAYS = ("s3",)
-"""Services that are reached by a route: images of ECR lie in S3."""
+"""Services that are reached by a route, which costs nothing: images of ECR lie in S3 too."""
 
 
 def interfaces(env: "Environment") -> tuple[str, ...]:
-    """The services that need an interface in the network."""
+    """The services that need an interface in a network without a way out."""
     needed = ["ec2", "ecr.api", "ecr.dkr", "eks", "eks-auth", "sts"]
     if autoscaled(env):
         needed.append("autoscaling")

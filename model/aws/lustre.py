@@ -71,8 +71,14 @@ def values(env: "Environment") -> Iterator[Problem]:
     if not lost(shared.write) and shared.write is not None:
         message = "the speed of one that is made follows from its size and throughput"
         yield Problem((*AT, "write"), shared.write.text, message, "with mount", "leave it out", spoils=NOTHING)
-    for rule in (_type_and_throughput, _efa, _size, _metadata, lustre_links.values):
-        yield from answered(rule, shared)
+    yield from faults(shared)
+    yield from answered(lustre_links.values, shared)
+
+
+def faults(lustre: Lustre) -> Iterator[Problem]:
+    """What AWS does not make: a type, a size, a speed and a rate of metadata that do not go together."""
+    for rule in (_type_and_throughput, _efa, _size, _metadata):
+        yield from answered(rule, lustre)
 
 
 def references(env: "Environment") -> Iterator[Problem]:

@@ -279,14 +279,18 @@ def _image(it: Subject[Pool]) -> Iterator[Problem]:
         yield Problem(at, name, message, ", ".join(fitting), images.usual(instance))
 
 
+def keeper(label: str) -> tuple[str, str] | None:
+    """The prefix of a label that nodes must not be given, and who keeps it for itself; None where it may be given."""
+    prefix = label.rpartition("/")[0]
+    return next((it for it in _RESERVED.items() if prefix == it[0] or prefix.endswith(f".{it[0]}")), None)
+
+
 def _labels(it: Subject[Pool]) -> Iterator[Problem]:
     managed = known(it.value.provisioner) == "managed"
     for key, value in known(it.value.labels).items():
-        prefix = key.rpartition("/")[0]
-        found = next((name for name in _RESERVED if prefix == name or prefix.endswith(f".{name}")), None)
-        at = (*it.at, "labels", key)
+        found, at = keeper(key), (*it.at, "labels", key)
         if found is not None:
-            message = f"{_RESERVED[found]} keeps labels under {found} for itself: the nodes would not start"
+            message = f"{found[1]} keeps labels under {found[0]} for itself: the nodes would not start"
             own = f"{it.env.cluster.name}.example.com/{key.rpartition('/')[2]}"
             yield Problem(at, key, message, "a prefix of your own", own, spoils=NOTHING)
         elif managed and not lost(value) and value == "":

@@ -67,7 +67,7 @@ class Network(Declared):
     of a zone costs no other one its way out) or `none` (with `endpoints`). `single` when left out."""
     endpoints: bool = False
     """Whether AWS's own services are reached by end points inside the VPC that is made: for networks without a way
-    out."""
+    out. S3 always is, since that way costs nothing."""
     vpc: str | None = None
     """Id of a VPC that is there already, such as `vpc-0a1b2c3d4e5f67890`."""
     subnets: dict[str, str] = Field(default_factory=dict)

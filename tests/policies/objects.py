@@ -1,7 +1,8 @@
 """Resources to judge, written as the engine would send them."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import yaml
@@ -48,12 +49,19 @@ Unknowns = dict[str, list[tuple[Subject, str] | tuple[Subject, str, str]]]
 def document(name: str) -> dict[str, Any]:
     """Give the document of an environment that is shipped."""
     file = CHECKOUT / "stacks" / f"Pulumi.{name}.yaml"
-    return yaml.safe_load(file.read_text())["config"]["gangline:environment"]
+    written = yaml.safe_load(file.read_text())["config"]["gangline:environment"]
+    # On the wire a time is text.
+    return json.loads(json.dumps(written, default=lambda time: time.isoformat()))
 
 
 def platform(document: Any) -> Resource:
     """Give the root component of a stack, by which the document reaches the pack."""
     return Resource("gangline:index:Platform", {"environment": document}, "platform")
+
+
+def referring(resource: Resource, **targets: Resource) -> Resource:
+    """Give a resource with properties that the engine knows to come from others, whatever is known of them."""
+    return replace(resource, references={place: (target.urn,) for place, target in targets.items()})
 
 
 def container(**fields: Any) -> dict[str, Any]:

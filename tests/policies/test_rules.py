@@ -56,7 +56,7 @@ def test_pods_are_found_in_every_kind_of_workload(pack: PolicyPack, kind: str) -
     [
         Resource("kubernetes:core/v1:ConfigMap", {"data": {"containers": "x"}}),
         Resource("kubernetes:helm.sh/v3:Release", {"values": {"spec": {"containers": [{"image": "a:latest"}]}}}),
-        Resource("aws:ec2/instance:Instance", {"containers": [{"image": "a:latest"}]}),
+        Resource("aws:ec2/eip:Eip", {"containers": [{"image": "a:latest"}]}),
         Resource("gangline:index:Queues", {}),
     ],
 )

@@ -1,0 +1,1 @@
+"""Laws about resources of AWS, a module per topic."""
