@@ -47,6 +47,9 @@ class Policies(Declared):
     """By rule: values of its options (docs/reference/policies.md)."""
     exemptions: Listed[Exemption] = ()
     """Rules that may be broken in one place for a time."""
+    admission: Literal["deny", "warn", "none"] = "deny"
+    """What the API server does in the namespaces of teams with workloads that break a law of docs/guides/admission.md,
+    whoever submits them: it refuses them, makes them with a warning, or does not look."""
 
 
 _EXEMPTIONS = ("policies", "exemptions")

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .environment import Environment
 
 
+LABEL = "gangline.dev/tenant"
+"""On each namespace of a tenant, with its name."""
+QUEUES = "gangline.dev/queues"
+"""The annotation of each that lists what its workloads may name as their queue, separated by commas."""
 STORAGE = "storage"
 """In a tenant's quota: how much of the shared tier the claim in each of its namespaces holds."""
 
@@ -39,6 +43,17 @@ class Tenant(Declared):
     def may_use(self, path: str) -> bool:
         """Whether the team may submit to a queue: to those it names and to their parts."""
         return any(path == queue or path.startswith(f"{queue}.") for queue in self.queues)
+
+
+def usable(env: "Environment", tenant: Tenant) -> tuple[str, ...]:
+    """The queues that a team may submit to: leaves, since work goes to no others."""
+    return tuple(leaf for leaf in queues.leaves(env) if tenant.may_use(leaf))
+
+
+def nameable(env: "Environment", tenant: Tenant) -> tuple[str, ...]:
+    """What a workload of a team may name as its queue: one of its queues, or `default` where that means one of them."""
+    stands_for = tenant.default_queue is not None and env.scheduler.kind != "kai"
+    return tuple(dict.fromkeys((*usable(env, tenant), *((queues.DEFAULT,) if stands_for else ()))))
 
 
 def hard(tenant: Tenant) -> dict[str, str]:
@@ -194,13 +209,13 @@ def _default_queue(it: Subject[Tenant]) -> Iterator[Problem]:
     found = queues.find(it.env, path)
     if found is not None and found.leaf and it.value.may_use(path):
         return
-    usable = [leaf for leaf in queues.leaves(it.env) if it.value.may_use(leaf)]
+    its = usable(it.env, it.value)
     if found is None:
-        yield unknown_queue(at, path, usable)
+        yield unknown_queue(at, path, its)
     elif not it.value.may_use(path):
-        yield Problem(at, path, "is not among the queues of this tenant", listed(usable))
+        yield Problem(at, path, "is not among the queues of this tenant", listed(its))
     else:
-        yield Problem(at, path, "has parts; jobs go to leaves only", listed(usable))
+        yield Problem(at, path, "has parts; jobs go to leaves only", listed(its))
 
 
 def _groups(it: Subject[Tenant]) -> Iterator[Problem]:

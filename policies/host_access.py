@@ -1,10 +1,8 @@
 """The law about workloads that reach for their node."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from model import laws, namespaces
-from policies.fields import UnreadableError
 from policies.pods import Pod
 from policies.rules import Report, Stack, StackRule, rule
 
@@ -51,11 +49,12 @@ class _Judge:
                         self.report.violation(volume["hostPath"], "is a folder of the node", urn)
 
     def _network(self, pod: Pod, urn: str) -> None:
-        from model.nodes import POOL_LABEL  # late, as below
+        # Not at the top: the model behind it would double the time that the pack needs to start.
+        from model.nodes import POOL_LABEL
 
         field = pod.spec["hostNetwork"]
         if field.boolean():
-            if pod.spec["nodeSelector"][POOL_LABEL].text() not in self._in_network_of_node:
+            if not self._in_network_of_node(pod.spec["nodeSelector"][POOL_LABEL].text()):
                 self.report.violation(field, "uses the network of the node", urn)
             return  # the ports of the pod are those of the node then
         for container in pod.containers:
@@ -66,18 +65,12 @@ class _Judge:
                         if number is not None and number.value:
                             self.report.violation(port["hostPort"], f"takes port {port['hostPort']} of the node", urn)
 
-    @cached_property
-    def _in_network_of_node(self) -> tuple[str, ...]:
-        """Pools whose fabric is used from there."""
-        # Not at the top: the model behind it would double the time that the pack needs to start.
-        from model import document, fabric
+    def _in_network_of_node(self, pool: str | None) -> bool:
+        """Whether a pool's fabric is used from there."""
+        from model import fabric  # late, as above
 
-        if self.stack.document is None:
-            return ()
-        environment = document.judge(self.stack.document.plain()).environment
-        if environment is None:
-            raise UnreadableError(self.stack.document, "has errors; see `./gangline check`")
-        return fabric.in_network_of_node(environment)
+        environment = self.stack.environment
+        return environment is not None and pool in fabric.in_network_of_node(environment)
 
 
 RULES = (host_access,)

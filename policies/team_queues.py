@@ -1,12 +1,16 @@
 """The law about queues that the team of a namespace may use."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from model import laws, queue_labels
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import Report, Resource, Stack, StackRule, rule
 from policies.workloads import queue_field, uses_gpus
+
+if TYPE_CHECKING:
+    from model.environment import Environment
 
 POD_GROUPS = (
     "kubernetes:scheduling.volcano.sh/v1beta1:PodGroup",
@@ -17,9 +21,9 @@ POD_GROUPS = (
 @rule(StackRule, laws.QUEUE_ALLOWED)
 def queue_allowed(stack: Stack, report: Report) -> None:
     """Judge the queues that objects in the namespaces of teams name."""
-    if stack.document is None:
+    if stack.environment is None:
         return
-    teams = _queues_by_namespace(stack.document)
+    teams = _queues_by_namespace(stack.environment)
     for resource in stack.resources:
         for pod in resource.pods.pods:
             with report.reading(resource.urn):
@@ -57,22 +61,12 @@ def _judge(field: Field, allowed: tuple[str, ...], resource: Resource, report: R
     report.violation(field, f"{field} is none of the team's queues ({', '.join(allowed)})", resource.urn)
 
 
-def _queues_by_namespace(document: Field) -> Mapping[str, tuple[str, ...]]:
-    leaves = [*_leaves(document["queues"], "")]
-    found: dict[str, tuple[str, ...]] = {}
-    for tenant in document["tenants"].members().values():
-        named = [queue.text() or "" for queue in tenant["queues"].items()]
-        allowed = tuple(leaf for leaf in leaves if any(leaf == it or leaf.startswith(f"{it}.") for it in named))
-        found |= {namespace.text() or "": allowed for namespace in tenant["namespaces"].items()}
-    return found
+def _queues_by_namespace(env: "Environment") -> Mapping[str, tuple[str, ...]]:
+    # Not at the top: the model behind it would double the time that the pack needs to start.
+    from model import tenants
 
-
-def _leaves(queues: Field, above: str) -> Iterator[str]:
-    for name, queue in queues.members().items():
-        if queue["queues"].members():
-            yield from _leaves(queue["queues"], f"{above}{name}.")
-        else:
-            yield f"{above}{name}"
+    by_namespace = tenants.by_namespace(env)
+    return {namespace: tenants.nameable(env, env.tenants[owner]) for namespace, owner in by_namespace.items()}
 
 
 RULES = (queue_allowed,)

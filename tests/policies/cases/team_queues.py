@@ -18,7 +18,11 @@ from tests.policies.objects import (
     template,
 )
 
-PLATFORM = platform(document("twin"))
+TWIN = document("twin")
+DEFAULTING = platform(TWIN)
+"""Both teams have a queue for workloads that name none."""
+TENANTS = {name: tenant | {"defaultQueue": None} for name, tenant in TWIN["tenants"].items()}
+PLATFORM = platform(TWIN | {"tenants": TENANTS})
 """Team `research` has the queues research.llm and research.vision, team `production` the queue production."""
 
 
@@ -81,6 +85,8 @@ PASSES: Passes = {
         [PLATFORM, of_team("Pod", template(gpus(8), queue="production"), "production")],
         [PLATFORM, of_team("Pod", template(queue="default"))],
         [PLATFORM, of_team("Pod", template(queue=None))],
+        [DEFAULTING, of_team("Pod", template(gpus(8), queue="default"))],
+        [DEFAULTING, pod_group("default")],
         [PLATFORM, of_team("Pod", template(gpus(8), queue="production"), "elsewhere")],
         [PLATFORM, ray("research.llm", gpus(8))],
         [PLATFORM, volcano_job("research.vision")],
