@@ -58,7 +58,7 @@ def _judge(field: Field, allowed: tuple[str, ...], resource: Resource, report: R
     name = field.text()
     if not name or name in allowed or (free and name == queue_labels.DEFAULT):
         return
-    report.violation(field, f"{field} is none of the team's queues ({', '.join(allowed)})", resource.urn)
+    report.violation(field, f"{field} is none of the team's queues ({', '.join(sorted(allowed))})", resource.urn)
 
 
 def _queues_by_namespace(env: "Environment") -> Mapping[str, tuple[str, ...]]:
