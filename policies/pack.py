@@ -10,6 +10,7 @@ from policies import (
     images,
     namespaces,
     nccl_variables,
+    plain_secrets,
     plugin_files,
     pools,
     privileges,
@@ -20,7 +21,7 @@ from policies import (
     volcano_jobs,
     workloads,
 )
-from policies.aws import buckets, cluster, data, identity, keys, lustre, machines, network, registry
+from policies.aws import buckets, capacity, cluster, data, efa, identity, keys, lustre, machines, network, registry
 from policies.rules import Law
 
 MODULES = (
@@ -51,6 +52,9 @@ MODULES = (
     identity,
     machines,
     registry,
+    efa,
+    capacity,
+    plain_secrets,
 )
 """The topics: each has its rules in `RULES`, and their cases in tests/policies/cases under the same name."""
 

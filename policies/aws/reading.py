@@ -1,11 +1,11 @@
 """What rules about AWS read in more than one place: resources that belong together, texts that hold JSON, flags."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from policies.fields import UNKNOWN, Field, UnreadableError
-from policies.rules import Report, Resource, Stack
+from policies.rules import Resource, Stack
 
 if TYPE_CHECKING:
     from model.problems import Problem
@@ -123,19 +123,6 @@ def whole(field: Field) -> int | None:
     if amount is not None and amount.value % 1:
         raise UnreadableError(field, f"holds {field} where a whole number belongs")
     return None if amount is None else int(amount.value)
-
-
-def texts(field: Field, report: Report) -> Iterator[Field]:
-    """Give all texts within a field; what is not known yet is noted."""
-    with report.reading():
-        if isinstance(field.value, str):
-            yield field
-        elif isinstance(field.value, list):
-            for item in field.items():
-                yield from texts(item, report)
-        elif field.value is UNKNOWN or isinstance(field.value, dict):
-            for member in field.members().values():
-                yield from texts(member, report)
 
 
 def told(problem: "Problem") -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from catalog import reader as catalog
 from catalog.reader import Card, Instance
-from model.aws.interfaces import Interface, layout
+from model.aws.interfaces import Interface, faults, layout
 
 API: dict[str, Any] = json.loads(
     gzip.decompress((resources.files("moto") / "ec2/resources/instance_types.json.gz").read_bytes())
@@ -87,3 +87,34 @@ def test_without_efa_there_is_no_layout() -> None:
 def test_a_card_without_room_is_told() -> None:
     with pytest.raises(ValueError, match="card 0 takes 1"):
         layout(Instance("x", 1, "1Gi", (Card(1, efa=True),)))
+
+
+@pytest.mark.parametrize("name", EFA)
+def test_our_own_layout_has_no_faults_and_one_device_less_has(name: str) -> None:
+    instance = catalog.instances()[name]
+    whole = layout(instance)
+    assert list(faults(instance, whole)) == []
+    told = [message for _, message in faults(instance, whole[:-1])]
+    # With its only device gone, nobody asked for EFA.
+    assert told == (
+        [] if instance.efa == 1 else [f"{instance.efa - 1} of the {instance.efa} EFA devices of {name} are used"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "found", "number", "message"),
+    [
+        # aws-parallelcluster#7143, eksctl#8685: card 0 of p6-b300 carries no EFA.
+        ("p6-b300.48xlarge", [Interface(0, 0, "efa")], 0, "carries no EFA"),
+        # eksctl#7520: the number of the card is not that of the device.
+        ("p5.48xlarge", [Interface(0, 0, "efa"), Interface(2, 2, "efa-only")], 1, "card 2 of p5.48xlarge takes 2"),
+        ("p5.48xlarge", [Interface(0, 0, "efa"), Interface(32, 0, "efa-only")], 1, "has 32 network cards"),
+        ("p5.48xlarge", [Interface(0, 0, "efa"), Interface(0, 0, "efa")], 1, "has a device 0 already"),
+        ("p5.48xlarge", [Interface(0, 0, "efa-only")], 0, "the primary interface needs an address"),
+        ("p5.48xlarge", [Interface(1, 0, "efa-only")], None, "card 0 has no device 0"),
+    ],
+)
+def test_interfaces_that_ec2_refuses(name: str, found: list[Interface], number: int | None, message: str) -> None:
+    told = list(faults(catalog.instances()[name], found))
+    assert told[0][0] == number
+    assert message in told[0][1]

@@ -1,0 +1,339 @@
+"""Laws about how machines are had and how long, and what a stack may cost."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from fnmatch import fnmatchcase
+
+from model.aws import CLUSTER_TAG
+from policies.aws.efa import fabrics
+from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, NODE_POOL, template_of, told, whole
+from policies.fields import Field, UnreadableError
+from policies.rules import Option, Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
+
+_INSTANCE = "aws:ec2/instance:Instance"
+_TYPE_LABEL = "node.kubernetes.io/instance-type"
+_GPU = "nvidia.com/gpu"
+_COSTS = (
+    "aws:cloudwatch/logGroup:LogGroup",
+    "aws:dynamodb/table:Table",
+    "aws:ebs/volume:Volume",
+    "aws:ec2/capacityReservation:CapacityReservation",
+    "aws:ec2/eip:Eip",
+    _INSTANCE,
+    *LAUNCH_TEMPLATES,
+    "aws:ec2/natGateway:NatGateway",
+    "aws:ec2/vpcEndpoint:VpcEndpoint",
+    "aws:ecr/repository:Repository",
+    "aws:efs/fileSystem:FileSystem",
+    "aws:eks/cluster:Cluster",
+    *NODE_GROUPS,
+    "aws:fsx/lustreFileSystem:LustreFileSystem",
+    "aws:fsx/ontapFileSystem:OntapFileSystem",
+    "aws:fsx/openZfsFileSystem:OpenZfsFileSystem",
+    "aws:kms/key:Key",
+    "aws:rds/cluster:Cluster",
+    "aws:rds/instance:Instance",
+    "aws:s3/bucket:Bucket",
+)
+"""What AWS bills by itself, and takes tags of."""
+_LAUNCHED = ("instance", "volume")
+"""What a launch template makes and AWS bills."""
+
+
+@rule(
+    StackRule,
+    id="block-capacity",
+    severity=Severity.HIGH,
+    what=(
+        "A group of a capacity block or a reservation takes its machines from there, in one zone, and ends before it "
+        "begins."
+    ),
+    why=(
+        "EKS refuses a group of a block that does not name it, or that names its type in the wrong place. A "
+        "reservation has no machine to spare: an update that first begins a new node waits for it for ever."
+    ),
+    fix=(
+        "Name reservation and `instanceType` in the launch template, one subnet in the group, and "
+        "`updateConfig.updateStrategy: MINIMAL`."
+    ),
+    link="https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",
+)
+def block_capacity(stack: Stack, report: Report) -> None:
+    """Judge each node group of a block or of a reservation whose launch template is made here."""
+    for group in stack.of(*NODE_GROUPS):
+        with report.reading(group.urn):
+            template = template_of(stack, group)
+            if template is None:
+                continue
+            block = group.inputs["capacityType"].text() == "CAPACITY_BLOCK"
+            target = template.inputs.at("capacityReservationSpecification", "capacityReservationTarget")
+            reserved = bool(target.members())
+            if block and not reserved:
+                report.violation(target, "names no block", template.urn)
+            if block and template.inputs["instanceType"].text() is None:
+                report.violation(template.inputs["instanceType"], "a block wants it here", template.urn)
+            if block or reserved:
+                _of_reservation(group, report)
+
+
+def _of_reservation(group: Resource, report: Report) -> None:
+    with report.reading(group.urn):
+        subnets = group.inputs["subnetIds"]
+        if len(subnets.items()) > 1:
+            report.violation(subnets, "are several, and a reservation is in one zone", group.urn)
+    with report.reading(group.urn):
+        strategy = group.inputs.at("updateConfig", "updateStrategy")
+        if strategy.text() != "MINIMAL":
+            report.violation(strategy, "is not MINIMAL, and no machine is to spare", group.urn)
+
+
+@rule(
+    StackRule,
+    id="block-end",
+    severity=Severity.HIGH,
+    what="No pool wants nodes of a capacity block that is over.",
+    why=(
+        "EC2 ends the machines half an hour before the end that AWS sold, whatever runs on them, and gives none "
+        "afterwards: the group fails, and jobs wait for ever."
+    ),
+    fix="Say `size: 0`, or name the next block and its end.",
+    link="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html",
+    options={"hours": Option(int, 0, "Hours before the end from which on a pool must want none.")},
+)
+def block_end(stack: Stack, report: Report) -> None:
+    """Judge the blocks of the document by the model's rule, which knows how long before the end EC2 begins."""
+    if stack.document is None:
+        return
+    pools = stack.document["pools"].members().values()
+    if not any(each.at("capacity", "ends").value is not None for each in pools):
+        return
+    # Not at the top: the model behind it would double the time that the pack needs to start.
+    from model.aws import blocks
+
+    if stack.environment is not None:
+        now = datetime.now(UTC) + timedelta(hours=report.options["hours"])
+        for problem in blocks.passing(stack.environment, now):
+            if problem.severity == "error":
+                report.violation(stack.document.at(*map(str, problem.path)), told(problem))
+
+
+@rule(
+    StackRule,
+    id="spot-checkpoints",
+    severity=Severity.HIGH,
+    what="Gangs run on spot nodes only where checkpoints are kept.",
+    why=(
+        "Spot nodes go with two minutes' notice, and a gang goes with the first of them: without checkpoints it begins "
+        "anew, again and again, and all it did is paid for."
+    ),
+    fix="Declare `storage.checkpoints`, or take machines on demand or of a reservation.",
+    link="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-interruptions.html",
+)
+def spot_checkpoints(stack: Stack, report: Report) -> None:
+    """Judge spot groups with EFA: nothing else needs it."""
+    spot = list[tuple[Field, str]]()
+    for fabric in fabrics(stack, report):
+        with report.reading(fabric.group.urn):
+            kind = fabric.group.inputs["capacityType"]
+            if kind.text() == "SPOT":
+                spot.append((kind, fabric.group.urn))
+    if spot and (stack.document is None or not stack.document.at("storage", "checkpoints").members()):
+        for kind, urn in spot:
+            report.violation(kind, "is SPOT, and nothing says where checkpoints are kept", urn)
+
+
+@rule(
+    ResourceRule,
+    types=(*NODE_GROUPS, *LAUNCH_TEMPLATES, _INSTANCE, NODE_POOL),
+    id="instance-types",
+    severity=Severity.MEDIUM,
+    what="Machines are of the types that were approved.",
+    why="One word in a pull request is the difference between a test and a hundred dollars an hour.",
+    fix="Take an approved type, or have another one approved: option `allowed`.",
+    link="https://aws.amazon.com/ec2/pricing/on-demand/",
+    options={"allowed": Option(list, (), "Approved types, such as `m7i.*`; all of them when none is named.")},
+)
+def instance_types(machine: Field, report: Report) -> None:
+    """Judge the types that a machine may be of."""
+    if not report.options["allowed"]:
+        return
+    with report.reading():
+        for each in [machine["instanceType"], *machine["instanceTypes"].items(), *_required(machine)]:
+            with report.reading():
+                name = each.text()
+                if name and not any(fnmatchcase(name, pattern) for pattern in report.options["allowed"]):
+                    report.violation(each, f"{each} was not approved")
+
+
+def _required(pool: Field) -> Iterator[Field]:
+    for each in pool.at("spec", "template", "spec", "requirements").items():
+        if each["key"].text() == _TYPE_LABEL and each["operator"].text() == "In":
+            yield from each["values"].items()
+
+
+@rule(
+    StackRule,
+    id="gpu-budget",
+    severity=Severity.HIGH,
+    what="A stack has no more GPUs than were approved, at its largest.",
+    why="A range that was meant for one day, or two pull requests that each grow a pool, is seen on the bill.",
+    fix="Lower the most nodes of a pool, or have more approved: option `gpus`.",
+    link="https://aws.amazon.com/ec2/capacityblocks/pricing/",
+    options={"gpus": Option(int, None, "The most GPUs of all machines that the stack makes; no limit when left out.")},
+)
+def gpu_budget(stack: Stack, report: Report) -> None:
+    """Count the GPUs of instances, of node groups at their largest, and of Karpenter's pools at their limit."""
+    budget = report.options["gpus"]
+    if budget is None:
+        return
+    counted = dict[str, int]()
+    for resource in stack.of(_INSTANCE, *NODE_GROUPS, NODE_POOL):
+        with report.reading(resource.urn):
+            gpus = _most(stack, resource)
+            if gpus is None:
+                report.violation("spec.limits", "has no limit of nodes or GPUs", resource.urn)
+            elif gpus:
+                counted[resource.urn.rpartition("::")[2]] = gpus
+    total = sum(counted.values())
+    if total > budget:
+        parts = ", ".join(f"{name} {gpus}" for name, gpus in sorted(counted.items()))
+        report.violation("gpus", f"{total} at most, and {budget} were approved: {parts}")
+
+
+def _most(stack: Stack, resource: Resource) -> int | None:
+    """The most GPUs that a resource may have; None where nothing ends them."""
+    machine = resource.inputs
+    if resource.type == _INSTANCE:
+        return _gpus([machine["instanceType"]])
+    if resource.type == NODE_POOL:
+        each = _gpus(list(_required(machine)))
+        limits = machine.at("spec", "limits")
+        gpus, nodes = whole(limits[_GPU]), whole(limits["nodes"])
+        if not each:
+            return 0
+        return gpus if gpus is not None else None if nodes is None else nodes * each
+    types = machine["instanceTypes"].items()
+    if not types and (template := template_of(stack, resource)):
+        types = [template.inputs["instanceType"]]
+    each = _gpus(types)
+    return each and each * (whole(machine.at("scalingConfig", "maxSize")) or 0)
+
+
+def _gpus(types: list[Field]) -> int:
+    # Not at the top: the pack starts without what few stacks need.
+    from catalog import reader as catalog
+
+    known = catalog.instances()
+    most = 0
+    for field in types:
+        name = field.text() or ""
+        if name[:1] in ("g", "p") and name not in known:
+            raise UnreadableError(field, f"is {field}, whose GPUs the catalogue does not know")
+        most = max(most, known[name].gpus if name in known else 0)
+    return most
+
+
+@rule(
+    ResourceRule,
+    types=(NODE_POOL,),
+    id="karpenter-limits",
+    severity=Severity.HIGH,
+    what="A pool of Karpenter ends somewhere.",
+    why=(
+        "Karpenter buys machines for as long as pods wait: a loop in somebody's script is a thousand of them by "
+        "morning."
+    ),
+    fix="Set `spec.limits`, such as `{nodes: 8}`.",
+    link="https://karpenter.sh/docs/concepts/nodepools/#speclimits",
+)
+def karpenter_limits(pool: Field, report: Report) -> None:
+    """Judge whether there is any limit."""
+    limits = pool.at("spec", "limits")
+    if not limits.members() and not pool.at("spec", "replicas").value:
+        report.violation(limits, "is empty")
+
+
+@rule(
+    StackRule,
+    id="karpenter-drift",
+    severity=Severity.HIGH,
+    what="No newer image ends nodes with GPUs under the jobs that run on them.",
+    why=(
+        "With `@latest` each release of AWS is a drift, and Karpenter replaces every node that has drifted: the gang "
+        "goes with the first of them."
+    ),
+    fix=(
+        'Add `{nodes: "0", reasons: [Drifted]}` to the budgets of the pool, or name a release in its class, such as '
+        "`al2023@v20261112`."
+    ),
+    link="https://karpenter.sh/docs/concepts/disruption/#drift",
+)
+def karpenter_drift(stack: Stack, report: Report) -> None:
+    """Judge pools of types with GPUs, each with the class that it names."""
+    classes = {each.inputs.at("metadata", "name").value: each for each in stack.of(NODE_CLASS)}
+    for pool in stack.of(NODE_POOL):
+        with report.reading(pool.urn):
+            if not _gpus(list(_required(pool.inputs))):
+                continue
+            budgets = pool.inputs.at("spec", "disruption", "budgets")
+            own = classes.get(pool.inputs.at("spec", "template", "spec", "nodeClassRef", "name").text())
+            if not any(_holds(each) for each in budgets.items()) and not (own and _pinned(own)):
+                report.violation(budgets, "let nodes be replaced that have drifted", pool.urn)
+
+
+def _holds(budget: Field) -> bool:
+    reasons = [each.text() for each in budget["reasons"].items()]
+    always = budget["schedule"].value is None
+    return always and budget["nodes"].text() in ("0", "0%") and (not reasons or "Drifted" in reasons)
+
+
+def _pinned(node_class: Resource) -> bool:
+    terms = node_class.inputs.at("spec", "amiSelectorTerms").items()
+    return bool(terms) and all(
+        each["id"].value is not None or not (each["alias"].text() or "@latest").endswith("@latest") for each in terms
+    )
+
+
+@rule(
+    ResourceRule,
+    types=_COSTS,
+    id="cost-tags",
+    severity=Severity.LOW,
+    what="What is billed carries the tags by which bills are told apart.",
+    why="Nobody can say afterwards whose machines they were; a tag that is added later does not reach back.",
+    fix="Add the tags; a launch template also gives them to its instances and volumes (`tagSpecifications`).",
+    link="https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/cost-alloc-tags.html",
+    options={"keys": Option(list, (CLUSTER_TAG,), "Keys of the tags that everything carries.")},
+)
+def cost_tags(billed: Field, report: Report) -> None:
+    """Judge the tags of a resource, and those that a launch template gives on."""
+    with report.reading():
+        _tagged(billed["tags"], report)
+    with report.reading():
+        if billed["networkInterfaces"].value is None and billed["blockDeviceMappings"].value is None:
+            return
+        given = {each["resourceType"].text(): each["tags"] for each in billed["tagSpecifications"].items()}
+        for kind in _LAUNCHED:
+            with report.reading():
+                if kind in given:
+                    _tagged(given[kind], report)
+                else:
+                    report.violation(billed["tagSpecifications"], f"gives {kind}s no tags")
+
+
+def _tagged(tags: Field, report: Report) -> None:
+    missing = [key for key in report.options["keys"] if key not in tags.members()]
+    if missing:
+        report.violation(tags, f"lacks {', '.join(missing)}")
+
+
+RULES = (
+    block_capacity,
+    block_end,
+    spot_checkpoints,
+    instance_types,
+    gpu_budget,
+    karpenter_limits,
+    karpenter_drift,
+    cost_tags,
+)

@@ -1,0 +1,100 @@
+"""The law that keys and tokens are secrets."""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+
+from policies.fields import SIGNATURE, UNKNOWN, Field
+from policies.rules import Report, ResourceRule, Severity, rule
+
+_KINDS = (
+    # What looks like a key or a token and is nothing else, and what it is called.
+    ("a private key", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----"),
+    ("an access key of AWS", r"\b(?:AKIA|ASIA)(?![A-Z0-9]{9}EXAMPLE)[A-Z2-7]{16}\b"),
+    ("a token of GitHub", r"\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59})"),
+    ("a token of GitLab", r"\bglpat-[A-Za-z0-9_-]{20}"),
+    ("a token of Hugging Face", r"\bhf_[A-Za-z]{34}\b"),
+    ("a key of NVIDIA's registry", r"\bnvapi-[A-Za-z0-9_-]{60,}"),
+    ("a token of Slack", r"\bxox[abeoprs]-[0-9A-Za-z-]{20,}"),
+    ("a signed token", r"\beyJ[A-Za-z0-9_-]{16,}\.eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,}"),
+)
+"""Sources: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html (AWS's documents end examples in
+EXAMPLE); https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github;
+https://docs.gitlab.com/security/tokens/; https://huggingface.co/docs/hub/security-tokens; RFC 7519 (signed tokens).
+"""
+_ANY = re.compile("|".join(f"({pattern})" for _, pattern in _KINDS))
+_TYPES = (
+    "aws:ec2/instance:Instance",
+    "aws:ec2/launchTemplate:LaunchTemplate",
+    "aws:secretsmanager/secretVersion:SecretVersion",
+    "aws:ssm/parameter:Parameter",
+    "kubernetes:apps/v1:DaemonSet",
+    "kubernetes:apps/v1:Deployment",
+    "kubernetes:apps/v1:StatefulSet",
+    "kubernetes:batch.volcano.sh/v1alpha1:Job",
+    "kubernetes:batch/v1:CronJob",
+    "kubernetes:batch/v1:Job",
+    "kubernetes:core/v1:ConfigMap",
+    "kubernetes:core/v1:Pod",
+    "kubernetes:core/v1:Secret",
+    "kubernetes:helm.sh/v3:Release",
+    "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet",
+    "kubernetes:ray.io/v1:RayCluster",
+    "kubernetes:ray.io/v1:RayJob",
+    "kubernetes:ray.io/v1:RayService",
+)
+_PLACES = ("data", "metadata", "secretString", "spec", "stringData", "userData", "userDataBase64", "value", "values")
+"""Where they hold texts of people. Elsewhere are ids, which are not known before."""
+_ENCODED = ("userData", "userDataBase64")
+"""What is base64 of a text."""
+
+
+@rule(
+    ResourceRule,
+    types=_TYPES,
+    id="plain-secrets",
+    severity=Severity.CRITICAL,
+    what="Keys and tokens are marked as secrets.",
+    why=(
+        "What is not marked is plain text in the state of the stack, in each preview and in the logs of CI; and in a "
+        "ConfigMap, or in the environment of a pod, everybody who may look at it has it."
+    ),
+    fix=(
+        "Take the token back, for it is known by now. Set the new one by `pulumi config set --secret`, keep it in a "
+        "Secret or in a manager of secrets, and let pods refer to that."
+    ),
+    link="https://www.pulumi.com/docs/iac/concepts/secrets/",
+)
+def plain_secrets(resource: Field, report: Report) -> None:
+    """Look through all texts that are no secrets; one within another text is found too."""
+    for field in (field for place in _PLACES for field in _texts(resource[place], report)):
+        text = field.value
+        if field.path.rpartition(".")[2] in _ENCODED:
+            text = _decoded(text)
+        if found := _ANY.search(text):
+            report.violation(field.path, f"holds {_KINDS[(found.lastindex or 1) - 1][0]}")
+
+
+def _texts(field: Field, report: Report) -> Iterator[Field]:
+    if field.secret or (isinstance(field.value, dict) and SIGNATURE in field.value):
+        return  # the latter is an asset or a reference, whose text is elsewhere
+    with report.reading():
+        if isinstance(field.value, str):
+            yield field
+        elif isinstance(field.value, list):
+            for item in field.items():
+                yield from _texts(item, report)
+        elif field.value is UNKNOWN or isinstance(field.value, dict):
+            for member in field.members().values():
+                yield from _texts(member, report)
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode()
+    except (binascii.Error, ValueError):
+        return text
+
+
+RULES = (plain_secrets,)
