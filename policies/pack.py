@@ -5,9 +5,11 @@ from policies import (
     counter_files,
     device_plugins,
     gpu_parts,
+    gpu_traffic,
     gpu_visibility,
     host_access,
     images,
+    lifetimes,
     namespaces,
     nccl_variables,
     plain_secrets,
@@ -15,9 +17,12 @@ from policies import (
     pools,
     privileges,
     queues,
+    ray_objects,
     rbac,
     services,
+    supply_chain,
     team_queues,
+    tenants,
     volcano_jobs,
     workloads,
 )
@@ -55,6 +60,11 @@ MODULES = (
     efa,
     capacity,
     plain_secrets,
+    supply_chain,
+    gpu_traffic,
+    ray_objects,
+    lifetimes,
+    tenants,
 )
 """The topics: each has its rules in `RULES`, and their cases in tests/policies/cases under the same name."""
 

@@ -1,0 +1,139 @@
+"""Laws about Ray clusters, jobs and services that somebody wrote by hand."""
+
+from collections.abc import Iterator
+
+from policies.fields import Field
+from policies.pods import Pod
+from policies.rules import PodRule, Report, ResourceRule, Severity, rule
+
+_CLUSTER = ("kubernetes:ray.io/v1:RayCluster",)
+_JOB = ("kubernetes:ray.io/v1:RayJob",)
+_SERVICE = ("kubernetes:ray.io/v1:RayService",)
+_DOCS = "https://docs.ray.io/en/latest/cluster/kubernetes/"
+
+
+@rule(
+    ResourceRule,
+    types=(*_CLUSTER, *_JOB, *_SERVICE),
+    id="ray-names",
+    severity=Severity.HIGH,
+    what="Ray's objects have names from which KubeRay can make those of pods and services.",
+    why=(
+        "KubeRay refuses the object after the API server has taken it: `up` waits for a cluster that never comes, and "
+        "only the operator's log says why."
+    ),
+    fix="Shorten the name: at most 53 characters for a cluster, 47 for a job or a service, a letter first, no dots.",
+    link=_DOCS + "troubleshooting.html",
+)
+def ray_names(it: Field, report: Report) -> None:
+    """Judge the name of an object by its kind."""
+    name = it.at("metadata", "name")
+    said = name.text()
+    if said is None:
+        return
+    # Not at the top: the model behind it would double the time that the pack needs to start.
+    from model import ray_rules
+
+    spec = it["spec"].members()
+    made = "rayClusterSpec" in spec or "rayClusterConfig" in spec or "clusterSelector" in spec
+    kind = ray_rules.JOB_OR_SERVICE if made else ray_rules.CLUSTER
+    if fault := kind.fault(said):
+        report.violation(name, fault)
+
+
+@rule(
+    ResourceRule,
+    types=(*_CLUSTER, *_JOB, *_SERVICE),
+    id="ray-bounds",
+    severity=Severity.MEDIUM,
+    what="The bounds of Ray's worker groups hold the number of workers, and mean something.",
+    why=(
+        "Without the autoscaler nobody reads bounds. With it the gang is as many as `minReplicas`, whatever `replicas` "
+        "says, and what lies outside the bounds is refused or cut without a word."
+    ),
+    fix=(
+        "Set `enableInTreeAutoscaling: true` and the bounds that are meant; or `replicas`, `minReplicas` and "
+        "`maxReplicas` to one number."
+    ),
+    link=_DOCS + "user-guides/configuring-autoscaling.html",
+)
+def ray_bounds(it: Field, report: Report) -> None:
+    """Judge the worker groups of a cluster."""
+    for cluster in _clusters(it):
+        with report.reading():
+            scaled = cluster["enableInTreeAutoscaling"].boolean()
+            for group in cluster["workerGroupSpecs"].items():
+                with report.reading():
+                    _bounds(group, report, scaled=bool(scaled))
+
+
+def _bounds(group: Field, report: Report, *, scaled: bool) -> None:
+    least, count, most = (group[key] for key in ("minReplicas", "replicas", "maxReplicas"))
+    low, number, high = (
+        None if it is None else it.value for it in (least.quantity(), count.quantity(), most.quantity())
+    )
+    if low is not None and high is not None and low > high:
+        report.violation(least, f"{least} is more than maxReplicas, {most}")
+    elif not scaled and low is not None and high is not None and low < high:
+        report.violation(most, f"nothing scales between {least} and {most}: the autoscaler is off")
+    elif number is not None and low is not None and number < low:
+        report.violation(count, f"{count} is less than minReplicas, {least}")
+    elif number is not None and high is not None and number > high:
+        report.violation(count, f"{count} is more than maxReplicas, {most}")
+
+
+@rule(
+    PodRule,
+    id="ray-restarts",
+    severity=Severity.HIGH,
+    what="Pods of an autoscaled Ray cluster are not restarted by their node.",
+    why=(
+        "Ray's second autoscaler makes new pods itself, and KubeRay refuses clusters whose pods may restart in place "
+        "beside it."
+    ),
+    fix="Set `restartPolicy: Never`, or leave it out.",
+    link=_DOCS + "user-guides/configuring-autoscaling.html",
+)
+def ray_restarts(pod: Pod, report: Report) -> None:
+    """Judge the pods of Ray's objects."""
+    if pod.group != "ray.io" or not any(map(_scaled_anew, _clusters(pod.object))):
+        return
+    policy = pod.spec["restartPolicy"]
+    if policy.text() not in (None, "Never"):
+        report.violation(policy, f"{policy} is refused beside the autoscaler")
+
+
+@rule(
+    ResourceRule,
+    types=_JOB,
+    id="ray-job-ends",
+    severity=Severity.HIGH,
+    what="The cluster of a Ray job goes when the job has ended.",
+    why="Unless told so KubeRay keeps it, with all its GPUs, until somebody deletes the job.",
+    fix="Set `shutdownAfterJobFinishes: true`, with `ttlSecondsAfterFinished` to look at it first.",
+    link=_DOCS + "getting-started/rayjob-quick-start.html",
+)
+def ray_job_ends(it: Field, report: Report) -> None:
+    """Judge jobs that make a cluster of their own."""
+    spec = it["spec"]
+    ends = spec["shutdownAfterJobFinishes"]
+    told = spec.at("deletionStrategy").value is not None or bool(spec["clusterSelector"].members())
+    if not ends.boolean() and not told:
+        report.violation(ends, "its cluster stays, with its GPUs")
+
+
+def _scaled_anew(cluster: Field) -> bool:
+    """Whether the autoscaler is the second one: the default since Ray 2.47."""
+    return (
+        bool(cluster["enableInTreeAutoscaling"].boolean()) and cluster.at("autoscalerOptions", "version").text() != "v1"
+    )
+
+
+def _clusters(it: Field) -> Iterator[Field]:
+    spec = it["spec"]
+    for place in (spec, spec["rayClusterSpec"], spec["rayClusterConfig"]):
+        if place.value is not None:
+            yield place
+
+
+RULES = (ray_names, ray_bounds, ray_restarts, ray_job_ends)

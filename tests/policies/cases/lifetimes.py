@@ -1,0 +1,90 @@
+"""How work ends, and how it goes on when a node goes."""
+
+from typing import Any
+
+from tests.policies.objects import (
+    UNKNOWN,
+    Breaks,
+    Passes,
+    Resource,
+    Unknowns,
+    document,
+    gpus,
+    platform,
+    pod,
+    template,
+    workload,
+)
+
+SPOT = platform(document("aws-inference"))
+"""Pool serve is of spot nodes."""
+ON_SPOT: dict[str, Any] = {"nodeSelector": {"gangline.dev/pool": "serve"}}
+RESTARTS = [{"event": "PodEvicted", "action": "RestartJob"}]
+CLAIM: dict[str, Any] = {"volumes": [{"name": "a", "persistentVolumeClaim": {"claimName": "shared"}}]}
+
+
+def job(kind: str = "Job", **spec: Any) -> Resource:
+    return made(workload(kind, template(gpus(8), **ON_SPOT)), **spec)
+
+
+def made(resource: Resource, **spec: Any) -> Resource:
+    return Resource(resource.type, resource.inputs | {"spec": resource.inputs["spec"] | spec})
+
+
+def volcano(**spec: Any) -> Resource:
+    tasks = [{"name": "w", "template": template(gpus(8), **ON_SPOT)}]
+    return Resource("kubernetes:batch.volcano.sh/v1alpha1:Job", {"spec": {"tasks": tasks, **spec}})
+
+
+BREAKS: Breaks = {
+    "job-ttl": [
+        (job(), "spec.ttlSecondsAfterFinished: says nothing"),
+        (volcano(), "spec.ttlSecondsAfterFinished"),
+        (workload("CronJob", template(gpus(1))), "spec.jobTemplate.spec.ttlSecondsAfterFinished"),
+        (job("JobSet"), "spec.ttlSecondsAfterFinished"),
+    ],
+    "spot-restarts": [
+        ([SPOT, pod(gpus(8), **ON_SPOT)], "metadata: a bare pod is gone with its node"),
+        ([SPOT, job(backoffLimit=0)], "spec.backoffLimit: the job ends"),
+        ([SPOT, job("RayJob")], "spec.backoffLimit: the job ends with its first lost node"),
+        ([SPOT, volcano()], "spec.policies: nothing starts the job anew"),
+        ([SPOT, volcano(policies=[{"event": "TaskCompleted", "action": "CompleteJob"}])], "spec.policies"),
+        ([SPOT, volcano(policies=[{"event": "PodFailed", "action": "AbortJob"}])], "spec.policies"),
+    ],
+    "spot-volumes": [
+        ([SPOT, job()], "spec.template.spec.volumes: nothing here is left"),
+        ([SPOT, volcano()], "spec.tasks[0].template.spec.volumes"),
+        ([SPOT, pod(gpus(8), volumes=[{"name": "a", "emptyDir": {}}], **ON_SPOT)], "spec.volumes"),
+    ],
+}
+
+PASSES: Passes = {
+    "job-ttl": [
+        job(ttlSecondsAfterFinished=3600),
+        workload("Job", template()),
+        workload("Deployment", template(gpus(8))),
+    ],
+    "spot-restarts": [
+        [SPOT, job()],
+        [SPOT, job("RayJob", backoffLimit=3)],
+        [SPOT, volcano(policies=RESTARTS)],
+        [SPOT, volcano(policies=[{"events": ["PodFailed", "PodEvicted"], "action": "RestartTask"}])],
+        [SPOT, job("Deployment")],
+        [SPOT, pod(gpus(8))],
+        [SPOT, pod(gpus(8), nodeSelector={"gangline.dev/pool": "system"})],
+        volcano(),
+    ],
+    "spot-volumes": [
+        [SPOT, pod(gpus(8), **ON_SPOT, **CLAIM)],
+        [SPOT, job("Deployment")],
+    ],
+}
+
+UNKNOWNS: Unknowns = {
+    "job-ttl": [(job(ttlSecondsAfterFinished=UNKNOWN), "spec.ttlSecondsAfterFinished")],
+    "spot-restarts": [
+        ([SPOT, job(backoffLimit=UNKNOWN)], "spec.backoffLimit"),
+        ([SPOT, volcano(policies=[{"event": UNKNOWN}])], "spec.policies[0].event"),
+    ],
+    "spot-volumes": [([SPOT, pod(gpus(8), volumes=UNKNOWN, **ON_SPOT)], "spec.volumes")],
+}

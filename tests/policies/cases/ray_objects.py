@@ -1,0 +1,87 @@
+"""Ray clusters, jobs and services that somebody wrote by hand."""
+
+from typing import Any
+
+from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, template, workload
+
+
+def cluster(name: Any = "tuning", scaled: Any = None, group: Any = None, **pod: Any) -> Resource:
+    groups = [{"groupName": "w", "template": template(**pod), **(group or {})}]
+    spec = {"enableInTreeAutoscaling": scaled, "workerGroupSpecs": groups}
+    return Resource("kubernetes:ray.io/v1:RayCluster", {"metadata": {"name": name}, "spec": spec})
+
+
+def of(least: Any, count: Any, most: Any) -> dict[str, Any]:
+    return {"minReplicas": least, "replicas": count, "maxReplicas": most}
+
+
+def job(name: Any = "tuning", kind: str = "RayJob", **fields: Any) -> Resource:
+    made = workload(kind, template())
+    return Resource(made.type, {"metadata": {"name": name}, "spec": made.inputs["spec"] | fields})
+
+
+_SCALED = cluster(scaled=True, restartPolicy="Always")
+FIRST = Resource(_SCALED.type, {"spec": _SCALED.inputs["spec"] | {"autoscalerOptions": {"version": "v1"}}})
+"""Ray's first autoscaler has pods restarted in place."""
+
+BREAKS: Breaks = {
+    "ray-names": [
+        (cluster("x" * 54), "metadata.name: has 54 characters, a name has at most 53"),
+        (job("x" * 48), "metadata.name: has 48 characters, a name has at most 47"),
+        (job("x" * 48, kind="RayService"), "has 48 characters"),
+        (cluster("7b"), "metadata.name: a name must not begin with '7'"),
+        (cluster("a.b"), "'.' (character 2)"),
+    ],
+    "ray-bounds": [
+        (cluster(group=of(2, 2, 8)), "spec.workerGroupSpecs[0].maxReplicas: nothing scales between 2 and 8"),
+        (cluster(scaled=True, group=of(8, 8, 2)), "minReplicas: 8 is more than maxReplicas, 2"),
+        (cluster(scaled=True, group=of(2, 1, 8)), "replicas: 1 is less than minReplicas, 2"),
+        (cluster(group=of(4, 8, 4)), "replicas: 8 is more than maxReplicas, 4"),
+        (
+            Resource("kubernetes:ray.io/v1:RayJob", {"spec": {"rayClusterSpec": {"workerGroupSpecs": [of(1, 1, 2)]}}}),
+            "spec.rayClusterSpec.workerGroupSpecs[0].maxReplicas",
+        ),
+    ],
+    "ray-restarts": [
+        (cluster(scaled=True, restartPolicy="Always"), "template.spec.restartPolicy: Always is refused"),
+        (cluster(scaled=True, restartPolicy="OnFailure"), "spec.workerGroupSpecs[0].template.spec.restartPolicy"),
+    ],
+    "ray-job-ends": [
+        (job(), "spec.shutdownAfterJobFinishes: its cluster stays"),
+        (job(shutdownAfterJobFinishes=False), "spec.shutdownAfterJobFinishes"),
+    ],
+}
+
+PASSES: Passes = {
+    "ray-names": [cluster("x" * 53), job("x" * 47), cluster(None)],
+    "ray-bounds": [
+        cluster(group=of(4, 4, 4)),
+        cluster(scaled=True, group=of(2, None, 8)),
+        cluster(scaled=True, group=of(2, 4, 8)),
+        cluster(group={"replicas": 4}),
+    ],
+    "ray-restarts": [
+        cluster(scaled=True, restartPolicy="Never"),
+        cluster(scaled=True),
+        cluster(restartPolicy="Always"),
+        FIRST,
+        workload("Deployment", template(restartPolicy="Always")),
+    ],
+    "ray-job-ends": [
+        job(shutdownAfterJobFinishes=True),
+        job(clusterSelector={"ray.io/cluster": "shared"}),
+        job(deletionStrategy={"onSuccess": {"policy": "DeleteCluster"}}),
+    ],
+}
+
+UNKNOWNS: Unknowns = {
+    "ray-names": [(cluster(UNKNOWN), "metadata.name")],
+    "ray-bounds": [
+        (cluster(group=of(2, 2, UNKNOWN)), "spec.workerGroupSpecs[0].maxReplicas"),
+        (cluster(scaled=UNKNOWN, group=of(1, 1, 2)), "spec.enableInTreeAutoscaling"),
+    ],
+    "ray-restarts": [
+        (cluster(scaled=True, restartPolicy=UNKNOWN), "spec.workerGroupSpecs[0].template.spec.restartPolicy"),
+    ],
+    "ray-job-ends": [(job(shutdownAfterJobFinishes=UNKNOWN), "spec.shutdownAfterJobFinishes")],
+}
