@@ -22,14 +22,20 @@ REMOVAL, AGREED = "gangline.dev/removal", "agreed"
 
 PACE: Mapping[str, object] = MappingProxyType(
     {
-        "scheduler_schedule_period": "200ms",
+        "scheduler_schedule_period": "600ms",
+        "scheduler_percentage_nodes_to_find": 10,
+        "scheduler_log_level": 2,
         "controller_kube_api_qps": 500,
         "controller_kube_api_burst": 1000,
         "controller_worker_threads": 10,
+        "controller_log_level": 2,
     }
 )
-"""Values of the chart that say how fast Volcano works. A gang waits for two looks of the scheduler, one that lets its
-pods be made and one that places them, and for its pods to be made: with the chart's own values 50 a second."""
+"""Values of the chart that say how fast Volcano works (docs/decisions/078-*.md). A gang waits for two looks of the
+scheduler, one that lets its pods be made and one that places them, and for its pods to be made between the two."""
+_UNUSED_SCORES = ("leastrequested", "mostrequested", "balancedresource", "imagelocality")
+"""Scores of nodeorder that the plugin binpack stands in for, or that say nothing about nodes full of GPUs. The others
+are what people ask for: affinities, tolerations, spreading."""
 
 
 def scheduler_configuration(env: "Environment") -> dict[str, Any]:
@@ -61,7 +67,7 @@ def _placing(env: "Environment") -> list[dict[str, Any]]:
     found.append({"name": "predicates"})
     if env.scheduler.placement == "pack":
         found += [
-            {"name": "nodeorder", "arguments": {"leastrequested.weight": 0, "mostrequested.weight": 1}},
+            {"name": "nodeorder", "arguments": {f"{score}.weight": 0 for score in _UNUSED_SCORES}},
             {"name": "binpack", "arguments": {"binpack.weight": 1, **_packing("binpack", gpus)}},
         ]
     else:

@@ -17,6 +17,9 @@ from twin.paths import CHECKOUT, Paths
 
 PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", running.CLOUD)
 # The order of starting. Each rank waits until the one before works; stopping goes the other way.
+_SETTINGS = {"kube-apiserver": {"GOGC": "400"}}
+"""Environment by program. A thousand nodes are a gigabyte in the API server, and by default it goes over all of it each
+time that it has allocated as much again: on two cores a gang then waits for that."""
 RANKS = (("etcd",), ("kube-apiserver",), ("kube-controller-manager", "kube-scheduler", "kwok", "lender"))
 TOOLS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok")
 
@@ -87,7 +90,10 @@ def programs(paths: Paths, ports: Mapping[str, int], tools: Mapping[str, Path]) 
         environment={"PYTHONPATH": str(CHECKOUT), "PYTHONUNBUFFERED": "1"},
     )
     return [
-        *(Program(name, tools[name], arguments, grace=5 if name == "etcd" else 2) for name, arguments in made.items()),
+        *(
+            Program(name, tools[name], arguments, _SETTINGS.get(name, {}), grace=5 if name == "etcd" else 2)
+            for name, arguments in made.items()
+        ),
         lender,
     ]
 

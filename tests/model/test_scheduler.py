@@ -32,7 +32,9 @@ def test_every_aim_is_a_configuration_without_a_mistake(
 
 def test_packing_fills_nodes_and_spreading_does_not() -> None:
     assert placing()["binpack"]["arguments"]["binpack.resources.nvidia.com/gpu"] == volcano.GPU_WEIGHT
-    assert placing()["nodeorder"]["arguments"] == {"leastrequested.weight": 0, "mostrequested.weight": 1}
+    assert placing()["nodeorder"]["arguments"] == {
+        f"{score}.weight": 0 for score in ("leastrequested", "mostrequested", "balancedresource", "imagelocality")
+    }
     spread = placing(placement="spread")
     assert "binpack" not in spread
     assert "arguments" not in spread["nodeorder"]

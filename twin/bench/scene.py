@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from statistics import median, quantiles
+from typing import Any
 
 from lightkube import Client
 from lightkube.core.exceptions import ApiError
@@ -18,6 +20,7 @@ from twin.errors import TwinError
 
 _EMPTY_LIMIT = 180.0
 _CALM = 1.0
+_CLIENTS = 4
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Scene:
 
     def submit(self, gangs: Iterable[Gang]) -> None:
         """Create gangs, several at once."""
-        with ThreadPoolExecutor(4) as threads:
+        with ThreadPoolExecutor(_CLIENTS) as threads:
             for done in [threads.submit(jobs.submit, self.client, gang) for gang in gangs]:
                 done.result()
 
@@ -64,13 +67,28 @@ class Scene:
             TwinError: Pods stay.
         """
         namespace = ground.NAMESPACE
-        self.client.deletecollection(jobs.VolcanoJob, namespace=namespace)
-        self.client.deletecollection(jobs.PlainJob, namespace=namespace, cascade=CascadeType.BACKGROUND)
+        # One by one: a single request for hundreds of jobs takes longer than a client waits for an answer.
+        with ThreadPoolExecutor(_CLIENTS) as threads:
+            done = [
+                threads.submit(self._delete, kind, found.metadata.name)
+                for kind in (jobs.VolcanoJob, jobs.PlainJob)
+                for found in self.client.list(kind, namespace=namespace)
+                if found.metadata and found.metadata.name
+            ]
+        for each in done:
+            each.result()
         empty = self.watch.until(lambda: all(seen.gone for seen in self.watch.everything()), _EMPTY_LIMIT)
         if not empty:
             raise TwinError(f"pods of namespace {namespace} are still there after {_EMPTY_LIMIT:g} s")
         self.watch.forget()
         time.sleep(_CALM)
+
+    def _delete(self, kind: type[Any], name: str) -> None:
+        try:
+            self.client.delete(kind, name, namespace=ground.NAMESPACE, cascade=CascadeType.BACKGROUND)
+        except ApiError as error:
+            if error.status.code != HTTPStatus.NOT_FOUND:  # a finished job may go by itself meanwhile
+                raise
 
 
 def percentiles(seconds: list[float]) -> dict[str, float]:
