@@ -46,6 +46,8 @@ _TYPES = (
 )
 _PLACES = ("data", "metadata", "secretString", "spec", "stringData", "userData", "userDataBase64", "value", "values")
 """Where they hold texts of people. Elsewhere are ids, which are not known before."""
+_NEVER = ("image", "name", "namespace")
+"""What is a name, wherever it is: others judge it, and wait for it."""
 _ENCODED = ("userData", "userDataBase64")
 """What is base64 of a text."""
 
@@ -86,8 +88,9 @@ def _texts(field: Field, report: Report) -> Iterator[Field]:
             for item in field.items():
                 yield from _texts(item, report)
         elif field.value is UNKNOWN or isinstance(field.value, dict):
-            for member in field.members().values():
-                yield from _texts(member, report)
+            for name, member in field.members().items():
+                if name not in _NEVER:
+                    yield from _texts(member, report)
 
 
 def _decoded(text: str) -> str:
