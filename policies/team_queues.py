@@ -21,15 +21,16 @@ POD_GROUPS = (
 @rule(StackRule, laws.QUEUE_ALLOWED)
 def queue_allowed(stack: Stack, report: Report) -> None:
     """Judge the queues that objects in the namespaces of teams name."""
-    if stack.environment is None:
+    workloads, groups = [it for it in stack.resources if it.pods.pods], stack.of(*POD_GROUPS)
+    if not (workloads or groups) or stack.environment is None:
         return
     teams = _queues_by_namespace(stack.environment)
-    for resource in stack.resources:
+    for resource in workloads:
         for pod in resource.pods.pods:
             with report.reading(resource.urn):
                 if (allowed := teams.get(_namespace(pod.object))) is not None:
                     _of_pod(pod, allowed, resource, report)
-    for resource in stack.of(*POD_GROUPS):
+    for resource in groups:
         with report.reading(resource.urn):
             group = resource.properties
             if (allowed := teams.get(_namespace(group))) is not None:

@@ -90,6 +90,11 @@ def _ray_job(spec: dict[str, Any]) -> None:
         _pod(spec["submitterPodTemplate"], "Never")
 
 
+def _ray_cron_job(whole: dict[str, Any]) -> None:
+    whole["spec"].setdefault("schedule", "@daily")
+    _ray_job(whole["spec"]["jobTemplate"])
+
+
 _KINDS: Mapping[tuple[str, str], Callable[[dict[str, Any]], None]] = {
     ("v1", "Pod"): _plain,
     ("v1", "PodTemplate"): lambda whole: _pod(whole["template"]),
@@ -104,5 +109,5 @@ _KINDS: Mapping[tuple[str, str], Callable[[dict[str, Any]], None]] = {
     ("ray.io", "RayCluster"): lambda whole: _ray_cluster(whole["spec"]),
     ("ray.io", "RayJob"): lambda whole: _ray_job(whole["spec"]),
     ("ray.io", "RayService"): lambda whole: _ray_cluster(whole["spec"]["rayClusterConfig"]),
-    ("ray.io", "RayCronJob"): lambda whole: _ray_job(whole["spec"].setdefault("jobTemplate", {})),
+    ("ray.io", "RayCronJob"): _ray_cron_job,
 }

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from model import document, tenants
+from model import document, laws, tenants
 from model.environment import Environment
 from tests.policies import checks
 from tests.policies.admission_cases import by_pack, made_of, subjects
@@ -46,6 +46,17 @@ def test_the_pack_and_the_api_server_agree(pack: PolicyPack, subject: Subject) -
     for resource, made in made_of(subject, namespaces[0]):
         if made["metadata"]["namespace"] in namespaces:
             assert told(api_server.says(made).get("Deny", "")) == by_pack(pack, platform, resource.type, made)
+
+
+def test_every_law_has_a_case_that_reaches_the_api_server_and_breaks_it() -> None:
+    broken: set[str] = set()
+    for name, subject in subjects():
+        named = (each for each in checks.resources(subject) if each.name == PLATFORM.name)
+        api_server, namespaces = server(next(named, PLATFORM).inputs["environment"])
+        if "-broken-" in name:
+            for _, made in made_of(subject, namespaces[0]):
+                broken |= told(api_server.says(made).get("Deny", ""))
+    assert broken == laws.BY_ID.keys()
 
 
 def pod(*containers: Any, queue: Any = "research.llm", **fields: Any) -> dict[str, Any]:
