@@ -9,6 +9,7 @@ import typer
 
 from . import checking, destroying, doctoring, explaining, rendering, testing, twinning, upping
 from .aws import initialising
+from .review import command as reviewing
 
 app = typer.Typer(
     name="gangline",
@@ -26,6 +27,7 @@ app = typer.Typer(
 
 app.command()(checking.check)
 app.command()(rendering.render)
+app.command()(reviewing.review)
 app.command()(upping.up)
 app.command()(destroying.destroy)
 app.command()(explaining.why)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from model import document, fabric_changes, sharing_changes
+from model import document, document_changes
 from model.environment import Environment
 from model.problems import DocumentError
 
@@ -22,10 +22,7 @@ def show(exported: str, environment: Environment) -> None:
     before = document_of(exported)
     if before is None:
         return
-    for disruption in (
-        *fabric_changes.disruptions(before, environment),
-        *sharing_changes.disruptions(before, environment),
-    ):
+    for disruption in document_changes.disruptions(before, environment):
         console.print(f"[bold yellow]{'drains nodes' if disruption.drains else 'interrupts'}[/]  {disruption}")
 
 

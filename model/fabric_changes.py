@@ -5,33 +5,13 @@ interfaces, networks) touch no node.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from . import fabric, pod_patch, workloads
+from .disruption import Disruption
 from .environment import Environment
 from .pools import Pool
 from .problems import Subject
 from .workloads import Workload
-
-
-@dataclass(frozen=True)
-class Disruption:
-    """What a change does to something that runs.
-
-    Attributes:
-        subject: What it is done to: `pool train`, `Ray cluster tuning`.
-        change: What was changed.
-        effect: What that means.
-        drains: Whether nodes must be emptied for it.
-    """
-
-    subject: str
-    change: str
-    effect: str
-    drains: bool
-
-    def __str__(self) -> str:
-        return f"{self.subject}: {self.change}: {self.effect}"
 
 
 def set_in_hardware(env: Environment) -> dict[str, dict[str, str | int]]:

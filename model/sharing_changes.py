@@ -7,8 +7,8 @@ keeps its name. What is called otherwise it counts from zero.
 from collections.abc import Iterator
 
 from . import devices, images, mig, nodes
+from .disruption import Disruption
 from .environment import Environment
-from .fabric_changes import Disruption
 from .pools import Pool
 
 

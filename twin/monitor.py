@@ -8,7 +8,9 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from google.protobuf import json_format
 from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
@@ -17,13 +19,14 @@ from pulumi.runtime.settings import get_project, get_stack
 
 from twin import schema
 from twin.errors import TwinError
+from twin.paths import CHECKOUT
 
 _STACK = "pulumi:pulumi:Stack"
 _PROVIDERS = "pulumi:providers:"
 # How the SDK spells an Output that was used as text (pulumi, output.py).
 _OUTPUT_TEXT = "Calling __str__ on an Output[T] is not supported"
 # Objects that are upstream's own text are not judged, and a rehearsal does not read them.
-_UPSTREAM = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+UPSTREAM = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 # Kinds outside a namespace that the stacks make; everything else must name its namespace.
 _CLUSTER_SCOPED = frozenset(
     {
@@ -74,6 +77,7 @@ class Resource:
         replace_on_changes: Properties whose change replaces it.
         ignore_changes: Properties whose change is ignored.
         read: Whether it is only read, and somebody else's.
+        source: Where the program registers it, as `components/devices/agent.py:58`; empty where nobody knows.
     """
 
     urn: str
@@ -91,6 +95,7 @@ class Resource:
     replace_on_changes: tuple[str, ...] = ()
     ignore_changes: tuple[str, ...] = ()
     read: bool = False
+    source: str = ""
 
 
 @dataclass
@@ -101,6 +106,11 @@ class _Seen:
     complaints: list[str] = field(default_factory=list)
 
 
+def invented_id(name: str) -> str:
+    """Give the id that a resource of that name has in a rehearsal."""
+    return f"{name}-id"
+
+
 class _Echo(Mocks):
     """Outputs are inputs, and ids are names: what is known before anything exists."""
 
@@ -109,7 +119,7 @@ class _Echo(Mocks):
         if args.typ == "aws:eks/cluster:Cluster":
             # EKS says it in the midst of what it was told; without it text would be made of nothing.
             outputs["vpcConfig"] = {**outputs["vpcConfig"], "clusterSecurityGroupId": UNKNOWN}
-        return f"{args.name}-id", outputs
+        return invented_id(args.name), outputs
 
     def call(self, args: MockCallArgs) -> tuple[dict, list[tuple[str, str]] | None]:
         raise TwinError(f"{args.token}: a stack that asks a provider cannot be rehearsed: nothing is there to answer")
@@ -220,6 +230,7 @@ class StrictMonitor(MockMonitor):
             delete_before_replace=request.deleteBeforeReplace,
             replace_on_changes=tuple(request.replaceOnChanges),
             ignore_changes=tuple(request.ignoreChanges),
+            source=_source(request.sourcePosition),
         )
         with self._lock:
             self._judge(resource)
@@ -234,7 +245,7 @@ class StrictMonitor(MockMonitor):
         if any(_OUTPUT_TEXT in text for text in _texts(resource.inputs)):
             complain("an Output was used as text; use apply, concat or format")
         self._judge_place(resource, complain)
-        if resource.custom and not resource.read and resource.type != _UPSTREAM:
+        if resource.custom and not resource.read and resource.type != UPSTREAM:
             for mistake in schema.mistakes(resource.type, resource.inputs):
                 complain(mistake)
         if resource.type.startswith("kubernetes:"):
@@ -281,6 +292,15 @@ class StrictMonitor(MockMonitor):
 def _component(urn: str) -> str | None:
     """Give the URN of a parent; None for the stack itself."""
     return urn if urn and urn.split("::")[2] != _STACK else None
+
+
+def _source(position: Any) -> str:
+    """Give a place in this project's program; the SDK's own, in `.venv`, is none."""
+    file = Path(unquote(urlsplit(position.uri).path))
+    if not file.is_relative_to(CHECKOUT):
+        return ""
+    place = file.relative_to(CHECKOUT)
+    return "" if place.parts[:1] == (".venv",) else f"{place}:{position.line}"
 
 
 def _json(struct: Any) -> Any:

@@ -1,0 +1,170 @@
+"""A change as it is reviewed: the report, what code scanning is told, and the exit codes."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOK = '''
+"""A notebook that somebody wrote by hand."""
+
+import pulumi
+from pulumi_kubernetes.core.v1 import ContainerArgs, EnvVarArgs, Pod, PodSpecArgs, ResourceRequirementsArgs
+from pulumi_kubernetes.core.v1 import SecurityContextArgs
+from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
+
+from components.component import Component
+
+
+@pulumi.type_token("fork:index:Notebook")
+class Notebook(Component):
+    """A pod with a GPU."""
+
+    def __init__(self, name: str, opts: pulumi.ResourceOptions) -> None:
+        super().__init__(name, {}, opts)
+        Pod(
+            f"{name}-pod",
+            metadata=ObjectMetaArgs(name="notebook", namespace="research"),
+            spec=PodSpecArgs(
+                containers=[
+                    ContainerArgs(
+                        name="notebook",
+                        image="quay.io/jupyter/pytorch-notebook",
+                        env=[
+                            EnvVarArgs(name="NVIDIA_VISIBLE_DEVICES", value="all"),
+                            EnvVarArgs(name="TOKEN", value=pulumi.Output.secret("hunter2")),
+                        ],
+                        resources=ResourceRequirementsArgs(limits={"nvidia.com/gpu": "0.5"}),
+                        security_context=SecurityContextArgs(privileged=True),
+                    )
+                ]
+            ),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        self.register_outputs({})
+'''
+ROCE = "{kind: roce, interfaces: [eth1], networks: [rails/rail-0]}"
+BROKEN = ["gpu-limits", "gpu-queue", "gpu-visibility", "image-version", "privileged"]
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A copy of this project in a repository of its own, with one commit."""
+
+    folder: Path
+
+    def edit(self, file: str, *changes: tuple[str, str]) -> None:
+        text = (self.folder / file).read_text()
+        for old, new in changes:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        (self.folder / file).write_text(text)
+
+    def line(self, file: str, words: str) -> int:
+        lines = (self.folder / file).read_text().splitlines()
+        return 1 + next(index for index, line in enumerate(lines) if words in line)
+
+    def review(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [ROOT / ".venv" / "bin" / "python", "-P", "-m", "cli", "review", *arguments],
+            cwd=self.folder,
+            env={key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+            | {"PYTHONPATH": str(self.folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+
+
+def git(folder: Path, *arguments: str) -> str:
+    author = ["-c", "user.name=test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"]
+    return subprocess.run(
+        ["git", *author, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    # In a folder of its repository, as in one that holds more than this project.
+    folder = tmp_path / "repository" / "clusters"
+    for name in git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard").splitlines():
+        if (ROOT / name).is_file() and not name.startswith(("tests/", "docs/", "twin/modules/")):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, folder / name)
+    git(tmp_path / "repository", "init", "--quiet", "--initial-branch", "main")
+    git(tmp_path / "repository", "add", "--all")
+    git(tmp_path / "repository", "commit", "--quiet", "--message", "before")
+    return Checkout(folder)
+
+
+def results(file: Path) -> list[Mapping[str, Any]]:
+    return json.loads(file.read_text())["runs"][0]["results"]
+
+
+def place(result: Mapping[str, Any]) -> tuple[str, int]:
+    physical = result["locations"][0]["physicalLocation"]
+    return physical["artifactLocation"]["uri"], physical["region"]["startLine"]
+
+
+def test_a_larger_pool_another_fabric_and_five_broken_rules_are_all_told(checkout: Checkout, tmp_path: Path) -> None:
+    before = git(checkout.folder, "status", "--porcelain", "--branch") + git(checkout.folder, "worktree", "list")
+    document = "stacks/Pulumi.twin.yaml"
+    checkout.edit(
+        document,
+        ("size: 64\n        fabric: infiniband", f"size: 80\n        fabric: {ROCE}"),
+        ("deserved: {cpu: 3584, memory: 64Ti, gpu: 256}", "deserved: {cpu: 3584, memory: 64Ti, gpu: 192}"),
+    )
+    (checkout.folder / "stacks" / "notebook.py").write_text(NOTEBOOK)
+    made = 'Notebook(f"{name}-notebook", opts=self._child())'
+    checkout.edit(
+        "stacks/platform.py",
+        (
+            "from stacks.workloads import workloads",
+            "from stacks.notebook import Notebook\nfrom stacks.workloads import workloads",
+        ),
+        ("        self.register_outputs({})", f"        {made}\n        self.register_outputs({{}})"),
+    )
+
+    done = checkout.review("twin", "--sarif", str(tmp_path / "report.sarif"))
+
+    assert (done.returncode, done.stderr) == (1, "")
+    report = done.stdout
+    assert report.startswith("<!-- gangline review twin -->\n## ❌ `twin`: 5 mandatory rules broken")
+    # the pool
+    assert "**+128 GPUs**" in report
+    assert "| `train` | dgx-h100 | 64 → 80 (+16) | 512 → 640 (+128) h100-sxm-80gb |" in report
+    # the queue
+    assert "| `research.llm` | deserved | `nvidia.com/gpu` | 256 | 192 |" in report
+    # the fabric
+    assert "drains or replaces nodes: **pool train**, infiniband → roce" in report.replace("-&gt;", "→")
+    assert "ends pods: **Ray cluster tuning**" in report
+    assert "➖ remove DaemonSet `platform-fabric-rdma-shared-train`" in report or "rdma-shared-train" in report
+    # the rules, each with its place and its fix
+    found = results(tmp_path / "report.sarif")
+    errors = [result for result in found if result["level"] == "error"]
+    assert sorted({result["ruleId"] for result in errors}) == BROKEN
+    notebook = ("clusters/stacks/notebook.py", checkout.line("stacks/notebook.py", "        Pod("))
+    assert {place(result) for result in errors} == {notebook}
+    for rule in BROKEN:
+        assert f"**`{rule}`**" in report
+    assert report.count("**Fix:**") >= len(errors)
+    assert "`clusters/stacks/notebook.py:" in report
+    # and nothing else: no secret, and no trace in the repository
+    assert "hunter2" not in report + (tmp_path / "report.sarif").read_text()
+    git(checkout.folder, "checkout", "--quiet", ".")
+    git(checkout.folder, "clean", "--quiet", "--force", "-d")
+    assert (
+        git(checkout.folder, "status", "--porcelain", "--branch") + git(checkout.folder, "worktree", "list") == before
+    )
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(report)
+    assert html.count("<table>") == 2
+    assert "**" not in html
