@@ -5,44 +5,45 @@ from collections.abc import Iterator
 from policies import placement
 from policies.fields import Field
 from policies.pods import Pod
-from policies.rules import Level, PodRule, Report, Resource, Severity, Stack, StackRule, rule
+from policies.rules import Level, Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
 from policies.scopes import gpu_amounts
 
-_JOBS = {
-    # Where the time is after which what has ended is deleted, by group and kind.
-    ("batch", "Job"): ("spec", "ttlSecondsAfterFinished"),
-    ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "ttlSecondsAfterFinished"),
-    ("batch.volcano.sh", "Job"): ("spec", "ttlSecondsAfterFinished"),
-    ("batch.volcano.sh", "CronJob"): ("spec", "jobTemplate", "spec", "ttlSecondsAfterFinished"),
-    ("jobset.x-k8s.io", "JobSet"): ("spec", "ttlSecondsAfterFinished"),
-}
-_ENDING = frozenset({*_JOBS, ("core", "Pod"), ("ray.io", "RayJob")})
+_JOBS = ("kubernetes:batch.volcano.sh/v1alpha1:Job", "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet")
+_ENDING = frozenset(
+    {
+        # Work that ends, by group and kind.
+        ("core", "Pod"),
+        ("batch", "Job"),
+        ("batch", "CronJob"),
+        ("batch.volcano.sh", "Job"),
+        ("batch.volcano.sh", "CronJob"),
+        ("jobset.x-k8s.io", "JobSet"),
+        ("ray.io", "RayJob"),
+    }
+)
 _LOSSES = frozenset({"*", "PodEvicted", "PodFailed"})
 _KEPT = ("persistentVolumeClaim", "csi", "nfs", "cephfs", "glusterfs", "hostPath", "ephemeral")
 _SPOT = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html"
 
 
 @rule(
-    PodRule,
-    id="job-ttl",
-    severity=Severity.LOW,
-    level=Level.ADVISORY,
-    what="Jobs with GPUs say when they are cleared away after their end.",
+    ResourceRule,
+    types=_JOBS,
+    id="declared-jobs",
+    severity=Severity.HIGH,
+    what="A job that a stack declares does not delete itself.",
     why=(
-        "A job that has ended keeps its name and its pods: thousands of them slow down the scheduler, and the next "
-        "job of that name is refused."
+        "What is gone the next refresh takes for lost, and the `up` after it makes it anew: weeks of training run a "
+        "second time."
     ),
-    fix="Set `ttlSecondsAfterFinished`, such as 604800 for a week.",
-    link="https://kubernetes.io/docs/concepts/workloads/controllers/ttlafterfinished/",
+    fix="Leave out `ttlSecondsAfterFinished`; take the job out of the program when it is no longer wanted.",
+    link="https://www.pulumi.com/docs/iac/cli/commands/pulumi_refresh/",
 )
-def job_ttl(pod: Pod, report: Report) -> None:
-    """Judge the objects of jobs whose pods use GPUs."""
-    path = _JOBS.get((pod.group, pod.kind))
-    if path is None or pod.partial:
-        return
-    ttl = pod.object.at(*path)
-    if ttl.quantity() is None and any(gpu_amounts(container) for container in pod.containers):
-        report.violation(ttl, "says nothing, so it stays until somebody deletes it")
+def declared_jobs(job: Field, report: Report) -> None:
+    """Judge the objects of jobs. What makes jobs by the clock may have them deleted."""
+    ttl = job.at("spec", "ttlSecondsAfterFinished")
+    if ttl.quantity() is not None:
+        report.violation(ttl, f"it is deleted {ttl} s after its end, and then made again")
 
 
 @rule(
@@ -129,4 +130,4 @@ def _only_spot(stack: Stack, pod: Pod) -> bool:
     return bool(names) and all(env.pools[name].capacity.kind == "spot" for name in names)
 
 
-RULES = (job_ttl, spot_restarts, spot_volumes)
+RULES = (declared_jobs, spot_restarts, spot_volumes)

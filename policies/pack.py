@@ -1,9 +1,11 @@
 """All rules of the pack, in the order of the reference."""
 
 from policies import (
+    charts,
     containers,
     counter_files,
     device_plugins,
+    exporters,
     gpu_parts,
     gpu_traffic,
     gpu_visibility,
@@ -19,6 +21,7 @@ from policies import (
     queues,
     ray_objects,
     rbac,
+    scheduler_files,
     services,
     supply_chain,
     team_queues,
@@ -65,6 +68,9 @@ MODULES = (
     ray_objects,
     lifetimes,
     tenants,
+    charts,
+    exporters,
+    scheduler_files,
 )
 """The topics: each has its rules in `RULES`, and their cases in tests/policies/cases under the same name."""
 

@@ -18,6 +18,15 @@ def tolerations(pod: Pod) -> "list[Toleration]":
     Raises:
         UnreadableError: One of them is not known yet.
     """
+    return read(pod.spec["tolerations"])
+
+
+def read(listed: Field) -> "list[Toleration]":
+    """Read a list of tolerations, wherever it stands.
+
+    Raises:
+        UnreadableError: One of them is not known yet.
+    """
     from model.placing import Toleration
 
     return [
@@ -27,7 +36,7 @@ def tolerations(pod: Pod) -> "list[Toleration]":
             value=item["value"].text() or "",
             effect=item["effect"].text() or "",
         )
-        for item in pod.spec["tolerations"].items()
+        for item in listed.items()
     ]
 
 

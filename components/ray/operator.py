@@ -32,6 +32,7 @@ from components.component import Component
 from components.namespaces import namespace
 from components.placement import beside_gpus
 from components.sources import SourceError, Sources, documents
+from model.chart_values import BATCH_SCHEDULERS
 from model.environment import Environment
 from model.namespaces import RAY
 from model.releases import Upstream
@@ -41,8 +42,6 @@ _RBAC = "rbac.authorization.k8s.io"
 # 500 MB hold about 500 Ray pods (the operator's own manager.yaml), and 100m of a core starves it well before that.
 _RESOURCES = ResourceRequirementsArgs(requests={"cpu": "500m", "memory": "1Gi"}, limits={"memory": "1Gi"})
 _ROLE = "rbac/role.yaml"
-# As KubeRay calls them (its values.yaml, batchScheduler.name).
-_BATCH_SCHEDULER = {"volcano": "volcano", "kueue": "", "kai": "kai-scheduler"}
 
 
 @pulumi.type_token("gangline:index:RayOperator")
@@ -87,7 +86,7 @@ class RayOperator(Component):
             sources=sources,
             values={
                 "image": {"repository": repository, "tag": tag},
-                "batchScheduler": {"name": _BATCH_SCHEDULER[self._environment.scheduler.kind]},
+                "batchScheduler": {"name": BATCH_SCHEDULERS[self._environment.scheduler.kind]},
                 "resources": _RESOURCES,
                 "tolerations": tolerations,
                 **({"affinity": affinity} if affinity else {}),
@@ -137,7 +136,7 @@ class RayOperator(Component):
     def _deployment(self, name: str, upstream: Upstream, account: ServiceAccount, opts: pulumi.ResourceOptions) -> None:
         affinity, tolerations = beside_gpus(self._environment)
         labels = {"app.kubernetes.io/name": APP}
-        batch = _BATCH_SCHEDULER[self._environment.scheduler.kind]
+        batch = BATCH_SCHEDULERS[self._environment.scheduler.kind]
         alive = ProbeArgs(
             http_get=HTTPGetActionArgs(path="/metrics", port="http"), initial_delay_seconds=10, failure_threshold=5
         )

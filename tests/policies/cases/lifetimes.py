@@ -37,11 +37,9 @@ def volcano(**spec: Any) -> Resource:
 
 
 BREAKS: Breaks = {
-    "job-ttl": [
-        (job(), "spec.ttlSecondsAfterFinished: says nothing"),
-        (volcano(), "spec.ttlSecondsAfterFinished"),
-        (workload("CronJob", template(gpus(1))), "spec.jobTemplate.spec.ttlSecondsAfterFinished"),
-        (job("JobSet"), "spec.ttlSecondsAfterFinished"),
+    "declared-jobs": [
+        (volcano(ttlSecondsAfterFinished=3600), "spec.ttlSecondsAfterFinished: it is deleted 3600 s after its end"),
+        (job("JobSet", ttlSecondsAfterFinished=0), "spec.ttlSecondsAfterFinished: it is deleted 0 s"),
     ],
     "spot-restarts": [
         ([SPOT, pod(gpus(8), **ON_SPOT)], "metadata: a bare pod is gone with its node"),
@@ -59,10 +57,10 @@ BREAKS: Breaks = {
 }
 
 PASSES: Passes = {
-    "job-ttl": [
-        job(ttlSecondsAfterFinished=3600),
-        workload("Job", template()),
-        workload("Deployment", template(gpus(8))),
+    "declared-jobs": [
+        volcano(),
+        job("JobSet"),
+        Resource("kubernetes:batch.volcano.sh/v1alpha1:CronJob", {"spec": {"ttlSecondsAfterFinished": 60}}),
     ],
     "spot-restarts": [
         [SPOT, job()],
@@ -81,7 +79,7 @@ PASSES: Passes = {
 }
 
 UNKNOWNS: Unknowns = {
-    "job-ttl": [(job(ttlSecondsAfterFinished=UNKNOWN), "spec.ttlSecondsAfterFinished")],
+    "declared-jobs": [(volcano(ttlSecondsAfterFinished=UNKNOWN), "spec.ttlSecondsAfterFinished")],
     "spot-restarts": [
         ([SPOT, job(backoffLimit=UNKNOWN)], "spec.backoffLimit"),
         ([SPOT, volcano(policies=[{"event": UNKNOWN}])], "spec.policies[0].event"),
