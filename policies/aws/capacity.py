@@ -270,13 +270,15 @@ def karpenter_limits(pool: Field, report: Report) -> None:
 )
 def karpenter_drift(stack: Stack, report: Report) -> None:
     """Judge pools of types with GPUs, each with the class that it names."""
-    classes = {each.inputs.at("metadata", "name").value: each for each in stack.of(NODE_CLASS)}
     for pool in stack.of(NODE_POOL):
         with report.reading(pool.urn):
             if not _gpus(list(_required(pool.inputs))):
                 continue
             budgets = pool.inputs.at("spec", "disruption", "budgets")
-            own = classes.get(pool.inputs.at("spec", "template", "spec", "nodeClassRef", "name").text())
+            name = pool.inputs.at("spec", "template", "spec", "nodeClassRef", "name").text()
+            own = next(
+                (each for each in stack.of(NODE_CLASS) if each.inputs.at("metadata", "name").value == name), None
+            )
             if not any(_holds(each) for each in budgets.items()) and not (own and _pinned(own)):
                 report.violation(budgets, "let nodes be replaced that have drifted", pool.urn)
 

@@ -37,7 +37,7 @@ def names(resource: Resource, place: str, target: Resource) -> bool:
     written = resource.inputs.at(*place.split("."))
     if written.value is UNKNOWN and not sources:
         raise UnreadableError(written, "is not known yet")
-    return isinstance(written.value, str) and written.value in {target.properties[name].value for name in _NAMES}
+    return isinstance(written.value, str) and any(written.value == target.properties[name].value for name in _NAMES)
 
 
 def naming(stack: Stack, types: Iterable[str], place: str, target: Resource) -> list[Resource]:
