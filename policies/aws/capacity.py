@@ -148,7 +148,7 @@ def spot_checkpoints(stack: Stack, report: Report) -> None:
     id="instance-types",
     severity=Severity.MEDIUM,
     what="Machines are of the types that were approved.",
-    why="One word in a pull request is the difference between a test and a hundred dollars an hour.",
+    why="One word in a pull request makes a machine with eight GPUs out of one with none.",
     fix="Take an approved type, or have another one approved: option `allowed`.",
     link="https://aws.amazon.com/ec2/pricing/on-demand/",
     options={"allowed": Option(list, (), "Approved types, such as `m7i.*`; all of them when none is named.")},

@@ -20,8 +20,8 @@ _LARGEST = {4: 8, 6: 16}
     severity=Severity.CRITICAL,
     what="No security group lets the whole internet in.",
     why=(
-        "The internet is searched for open ports within minutes. The API of a Ray cluster runs any code that it is "
-        "sent, without a password, and so do notebooks."
+        "The internet is searched for open ports all the time. The API of a Ray cluster runs any code that it is sent, "
+        "without a password, and so do notebooks."
     ),
     fix=(
         "Name the networks or the security group that may come in; people come through a VPN or `kubectl port-forward`."
@@ -104,8 +104,8 @@ def public_nodes(machine: Field, report: Report) -> None:
     severity=Severity.LOW,
     what="A VPC with a NAT gateway reaches S3 by a gateway endpoint.",
     why=(
-        "A gateway endpoint costs nothing, and a NAT gateway takes money for each gigabyte: for data sets, images and "
-        "checkpoints of a training cluster, more than the machines that run it."
+        "A gateway endpoint costs nothing, and a NAT gateway takes money for each gigabyte of data sets, images and "
+        "checkpoints."
     ),
     fix="Add a `VpcEndpoint` of type `Gateway` for `com.amazonaws.REGION.s3`, with the route tables of the nodes.",
     link="https://docs.aws.amazon.com/vpc/latest/privatelink/vpc-endpoints-s3.html",

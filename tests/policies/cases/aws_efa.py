@@ -80,6 +80,7 @@ BREAKS: Breaks = {
         ([*pair(), IN, passing("Egress", "tcp"), SECURITY], "egress: does not let everything pass"),
         ([*pair(), IN, passing("Egress", other=OTHER), SECURITY], "egress: does not let everything pass"),
         ([*pair(), IN, old("egress", cidrBlocks=["0.0.0.0/0"], sourceSecurityGroupId=""), SECURITY], "egress: does"),
+        ([*pair(), old("ingress", self=True), SECURITY], "egress: does not let everything pass"),
         (inside(ingress={"self": True}, egress={"cidrBlocks": ["0.0.0.0/0"]}), "egress: does not let everything pass"),
     ],
     "efa-interfaces": [
