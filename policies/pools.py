@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from model import gpu_requests
+from model import gpu_requests, queue_labels
 from policies import placement
 from policies.fields import Field
 from policies.pods import Pod
@@ -54,7 +54,8 @@ def workload_tolerations(stack: Stack, report: Report) -> None:
     for resource, pod, env in _pods(stack):
         if pod.kind != "DaemonSet" and not pod.partial:
             with report.reading(resource.urn):
-                _tolerated(pod, env, resource, report)
+                if not pod.object.at("metadata", "labels", queue_labels.KUEUE).text():
+                    _tolerated(pod, env, resource, report)
 
 
 def _tolerated(pod: Pod, env: "Environment", resource: Resource, report: Report) -> None:

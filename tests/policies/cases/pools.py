@@ -43,6 +43,10 @@ def devices(**amounts: Any) -> dict[str, Any]:
     return container(resources={"limits": {name.replace("__", "/"): amount for name, amount in amounts.items()}})
 
 
+_JOB = workload("Job", template(gpus(8), nodeSelector={POOL: "train"}))
+ADMITTED = Resource(_JOB.type, _JOB.inputs | {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "research"}}})
+"""Kueue adds the tolerations of its flavor."""
+
 BREAKS: Breaks = {
     "agent-tolerations": [
         (
@@ -102,6 +106,7 @@ PASSES: Passes = {
         [TWIN, on("train", gpus(8))],
         [TWIN, on("system", tolerations=())],
         [TWIN, pod()],
+        [TWIN, ADMITTED],
     ],
     "pool-labels": [
         [TWIN, on("train")],
