@@ -15,8 +15,9 @@ import yaml
 from components.sources import Sources
 from model import document
 from model.environment import Environment
+from tests.rehearsals import rehearsal_of
 from twin import tools
-from twin.rehearsal import Rehearsal, rehearse
+from twin.rehearsal import Rehearsal
 
 ROOT = Path(__file__).resolve().parents[2]
 os.environ.setdefault("PULUMI_ERROR_OUTPUT_STRING", "1")
@@ -44,11 +45,13 @@ def changed(twin_value: dict[str, Any]) -> Callable[[Change], Environment]:
 
 
 @pytest.fixture
-def rehearsed(changed: Callable[[Change], Environment]) -> Callable[[Change], Rehearsal]:
+def rehearsed(twin_value: dict[str, Any]) -> Callable[[Change], Rehearsal]:
     """The rehearsal of the environment `twin` after a change of its document."""
 
     def run(change: Change) -> Rehearsal:
-        return rehearse(changed(change), stack="twin")
+        value = copy.deepcopy(twin_value)
+        change(value)
+        return rehearsal_of(value, "twin")
 
     return run
 

@@ -9,6 +9,7 @@ import pytest
 
 from model import document
 from model.environment import Environment
+from tests.rehearsals import rehearsal_of
 from twin.rehearsal import Rehearsal, rehearse
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +42,6 @@ def rehearsed(twin_value: dict[str, Any]) -> Callable[[Callable[[dict[str, Any]]
     def run(change: Callable[[dict[str, Any]], Any]) -> Rehearsal:
         changed = copy.deepcopy(twin_value)
         change(changed)
-        return rehearse(document.load(changed), stack="twin")
+        return rehearsal_of(changed, "twin")
 
     return run

@@ -15,7 +15,8 @@ from catalog import reader as catalog
 from model import document
 from model.aws.interfaces import layout
 from model.aws.pool_rules import LONGEST_NAME
-from twin.rehearsal import Rehearsal, Resource, rehearse
+from tests.rehearsals import rehearsal_of
+from twin.rehearsal import Rehearsal, Resource
 
 ROOT = Path(__file__).resolve().parents[2]
 Change = Callable[[dict[str, Any]], Any]
@@ -30,7 +31,7 @@ def rehearsed(*changes: Change) -> Rehearsal:
     value = copy.deepcopy(_value())
     for change in changes:
         change(value)
-    return rehearse(document.load(value), stack="aws-training")
+    return rehearsal_of(value, "aws-training")
 
 
 @pytest.fixture(scope="module")

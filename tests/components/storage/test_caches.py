@@ -2,15 +2,15 @@
 
 from typing import Any
 
-from model import document
 from tests.model.documents import example, put
-from twin.rehearsal import Rehearsal, rehearse
+from tests.rehearsals import rehearsal_of
+from twin.rehearsal import Rehearsal
 
 NVME = put("storage.scratch", {"kind": "nvme"})
 
 
 def rehearsed(cache: dict[str, Any]) -> Rehearsal:
-    return rehearse(document.load(example(NVME, put("storage.cache", cache))), stack="storage")
+    return rehearsal_of(example(NVME, put("storage.cache", cache)), "storage")
 
 
 def test_juicefs_reaches_nodes_with_scratch_whatever_their_taints():

@@ -4,9 +4,10 @@ from typing import Any
 
 import yaml
 
-from model import agents, document
+from model import agents
 from tests.model.documents import Change, environment, example, put
-from twin.rehearsal import Rehearsal, rehearse
+from tests.rehearsals import rehearsal_of
+from twin.rehearsal import Rehearsal
 
 LOCAL = put("storage.scratch", {"kind": "local", "path": "/mnt/fast"})
 LUSTRE = put("storage.shared", {"kind": "lustre", "size": "100Ti", "mount": "10.0.0.5@o2ib:/scratch"})
@@ -15,7 +16,7 @@ SERVE = put("pools.serve.shape.disks", {"count": 2, "size": "1T"})
 
 
 def rehearsed(*changes: Change) -> Rehearsal:
-    return rehearse(document.load(example(*changes)), stack="storage")
+    return rehearsal_of(example(*changes), "storage")
 
 
 def pod(rehearsal: Rehearsal, name: str) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from model import document
 from tests.model.documents import Change, example, put
-from twin.rehearsal import Rehearsal, rehearse
+from tests.rehearsals import rehearsal_of
+from twin.rehearsal import Rehearsal
 
 LUSTRE = {"kind": "lustre", "size": "100Ti", "mount": "10.0.0.5@o2ib:/scratch"}
 SIZES = [put("tenants.research.quota.storage", "20Ti"), put("tenants.production.quota.storage", "30Ti")]
@@ -14,7 +14,7 @@ NAMESPACES = {"research": "20Ti", "research-dev": "20Ti", "production": "30Ti"}
 
 
 def rehearsed(*changes: Change) -> Rehearsal:
-    return rehearse(document.load(example(*changes)), stack="storage")
+    return rehearsal_of(example(*changes), "storage")
 
 
 def spec(rehearsal: Rehearsal, kind: str) -> dict[str, Any]:
