@@ -20,9 +20,9 @@ def permits(resources: Any, verbs: Any, **more: Any) -> dict[str, Any]:
     return {"apiGroups": [""], "resources": resources, "verbs": verbs} | more
 
 
-def ray(*, scaled: Any) -> Resource:
-    made = workload("RayCluster", {"spec": {"containers": []}})
-    return Resource(made.type, made.inputs | {"spec": made.inputs["spec"] | {"enableInTreeAutoscaling": scaled}})
+def ray(*, scaled: Any, kind: str = "RayCluster", within: str | None = None) -> Resource:
+    spec = workload("RayCluster", {"spec": {"containers": []}}).inputs["spec"] | {"enableInTreeAutoscaling": scaled}
+    return Resource(f"kubernetes:ray.io/v1:{kind}", {"spec": {within: spec} if within else spec})
 
 
 BREAKS: Breaks = {
@@ -59,6 +59,7 @@ BREAKS: Breaks = {
         (pod(automountServiceAccountToken=None), "spec.automountServiceAccountToken: the pod carries the token"),
         (pod(automountServiceAccountToken=True, serviceAccountName="default"), "spec.automountServiceAccountToken"),
         (workload("Deployment", {"spec": {"containers": []}}), "spec.template.spec.automountServiceAccountToken"),
+        (workload("RayJob submitter", {"spec": {"containers": []}}), "spec.submitterPodTemplate.spec.automountService"),
     ],
 }
 
@@ -80,6 +81,7 @@ PASSES: Passes = {
         pod(automountServiceAccountToken=False),
         pod(serviceAccountName="mine"),
         ray(scaled=True),
+        ray(scaled=True, kind="RayJob", within="rayClusterSpec"),
         workload("DaemonSetPatch", template(automountServiceAccountToken=None)),
     ],
 }

@@ -84,6 +84,8 @@ UNKNOWNS: Unknowns = {
         (job(task(UNKNOWN), plugins={"mpi": []}), "spec.tasks[0].name"),
         (job(task(), policies=[on(UNKNOWN)]), "spec.policies[0].event"),
         (job(task(), minAvailable=UNKNOWN), "spec.minAvailable"),
+        # What is misshapen nobody can judge either.
+        (job(task(minAvailable=1.5)), "spec.tasks[0].minAvailable"),
         (Resource("kubernetes:batch.volcano.sh/v1alpha1:Job", {"spec": UNKNOWN}), "spec"),
     ],
     "volcano-job-meaning": [
