@@ -23,7 +23,7 @@ _DOCS = "https://docs.ray.io/en/latest/cluster/kubernetes/"
         "only the operator's log says why."
     ),
     fix="Shorten the name: at most 53 characters for a cluster, 47 for a job or a service, a letter first, no dots.",
-    link=_DOCS + "troubleshooting.html",
+    link=_DOCS + "troubleshooting/troubleshooting.html",
 )
 def ray_names(it: Field, report: Report) -> None:
     """Judge the name of an object by its kind."""
