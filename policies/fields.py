@@ -91,9 +91,9 @@ class Field:
         return field
 
     def members(self) -> dict[str, Self]:
-        """Give the members of a map by name; none when it is missing."""
+        """Give the members of a map by name, sorted; none when it is missing. The wire keeps no order of its own."""
         members = self._shaped(Mapping, "a map") or {}
-        return {key: self.of(value, _member(self.path, key), self.secret) for key, value in members.items()}
+        return {key: self.of(members[key], _member(self.path, key), self.secret) for key in sorted(members)}
 
     def items(self) -> list[Self]:
         """Give the items of a list; none when it is missing."""

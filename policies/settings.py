@@ -7,7 +7,7 @@ from typing import Any
 
 from model import exemptions
 from model.dates import moment
-from model.problems import nearest
+from model.problems import nearest, shown
 from policies.fields import Field, absent
 from policies.own_rules import OWN_RULES
 from policies.rules import Level, Option, Report, Rule
@@ -131,7 +131,8 @@ class _Reading:
                         there = ", ".join(rule.options) or "none"
                         self.faults.violation(field_, f"{rule.id} has no such option; options: {there}")
                     elif not _fits(option, value):
-                        self.faults.violation(field_, f"{field_} is not {_NAMES[option.kind]}")
+                        said = str(field_) if field_.secret else shown(value)
+                        self.faults.violation(field_, f"{said} is not {_NAMES[option.kind]}")
                     else:
                         found[name] = value
         return found

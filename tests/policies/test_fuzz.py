@@ -1,23 +1,44 @@
 """No input, however misshapen, makes a rule fail or the pack break down."""
 
-import re
+import copy
+from collections.abc import Iterator
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.policies.objects import KINDS, SIGNATURE, UNKNOWN, Resource, container, secret, template, workload
+from policies.pack import RULES
+from policies.rules import ResourceRule
+from tests.policies import checks
+from tests.policies.cases import BREAKS, PASSES, UNKNOWNS
+from tests.policies.objects import KINDS, SIGNATURE, UNKNOWN, Resource, secret
 from twin.policy_pack import PolicyPack
 
-WORDS = re.findall(
-    r"\S+",
-    "apiVersion kind metadata name namespace labels annotations spec containers initContainers image resources limits "
-    "requests securityContext privileged windowsOptions hostProcess volumes reference schedulerName template tasks "
-    "queue headGroupSpec workerGroupSpecs autoscalerOptions items deserved guarantee resource capability parent "
-    "environment pools queues cpu memory nvidia.com/gpu volcano.sh/queue-name scheduling.volcano.sh/queue-name",
+
+def _keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _keys(inner)
+
+
+SUBJECTS: list[list[Resource]] = [
+    *(checks.resources(case[0]) for table in (BREAKS, UNKNOWNS) for cases in table.values() for case in cases),
+    *(checks.resources(subject) for cases in PASSES.values() for subject in cases if subject),
+]
+"""What the cases of all rules are about: every shape that a rule looks for is in them."""
+WORDS = sorted({key for subject in SUBJECTS for resource in subject for key in _keys(resource.inputs)})
+TYPES = sorted(
+    {
+        *(f"kubernetes:{make({})[0]}" for make in KINDS.values()),
+        *(resource.type for subject in SUBJECTS for resource in subject),
+        *(type_ for rule in RULES if isinstance(rule, ResourceRule) for type_ in rule.types),
+        "kubernetes:odd",
+        "",
+    }
 )
 TEXTS = st.sampled_from(
-    ["", "latest", "a:latest", "8", "-1", "0.5", "500m", "1e999", "NaN", "root", UNKNOWN]
+    ["", "latest", "a:latest", "8", "-1", "0.5", "500m", "1e999", "NaN", "root", "{", "[", '{"a":', "::", UNKNOWN]
 ) | st.text(max_size=6)
 NUMBERS = st.sampled_from([0, 1, -1, 0.5, 8, 10**18, 1e300])
 SCALARS = st.none() | st.booleans() | NUMBERS | TEXTS
@@ -35,39 +56,40 @@ KEYS = st.sampled_from(WORDS) | st.text(max_size=3)
 VALUES = st.recursive(
     SCALARS | MARKED,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
-    max_leaves=25,
+    max_leaves=12,
 )
-MAPS = st.dictionaries(KEYS, VALUES, max_size=6)
-TYPES = [
-    *sorted({f"kubernetes:{make({})[0]}" for make in KINDS.values()}),
-    "kubernetes:scheduling.volcano.sh/v1beta1:Queue",
-    "kubernetes:core/v1:ConfigMap",
-    "kubernetes:odd",
-    "gangline:index:Platform",
-    "aws:ec2/instance:Instance",
-    "",
-]
-ANYTHING = st.builds(Resource, st.sampled_from(TYPES), MAPS, st.text(max_size=4))
+ANYTHING = st.builds(Resource, st.sampled_from(TYPES), st.dictionaries(KEYS, VALUES, max_size=6), st.text(max_size=4))
 
 
 @st.composite
-def planted(draw: st.DrawFn) -> Resource:
-    """Give a real workload in which one value is replaced by something else."""
-    pod = template(container(resources={"limits": {"nvidia.com/gpu": 8}, "requests": {"nvidia.com/gpu": 8}}))
-    resource = workload(draw(st.sampled_from(list(KINDS))), pod)
-    here: Any = resource.inputs
-    while True:
+def damaged(draw: st.DrawFn) -> list[Resource]:
+    """Give the resources of a case, in one of which a value is replaced by something else."""
+    resources = copy.deepcopy(draw(st.sampled_from(SUBJECTS)))
+    here: Any = draw(st.sampled_from(resources)).inputs
+    while here:
         key = draw(st.sampled_from(list(here) if isinstance(here, dict) else range(len(here))))
-        if not isinstance(here[key], (dict, list)) or not here[key] or draw(st.booleans()):
+        if not isinstance(here[key], (dict, list)) or not here[key] or draw(st.integers(0, 3)) == 0:
             here[key] = draw(VALUES)
-            return resource
+            break
         here = here[key]
+    return resources
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(resources=st.lists(ANYTHING | planted(), min_size=1, max_size=12), preview=st.booleans())
-def test_no_input_crashes_a_rule(process: PolicyPack, resources: list[Resource], preview: bool) -> None:
-    process.begin(preview=preview)
-    verdicts = [verdict for resource in resources for verdict in process.analyze(resource)]
-    verdicts += process.analyze_stack(resources)
-    assert [verdict for verdict in verdicts if "the rule itself failed" in verdict.message] == []
+def test_no_input_crashes_a_rule(process: PolicyPack) -> None:
+    count = 0
+
+    @settings(max_examples=250, deadline=None)
+    @given(
+        stacks=st.lists(damaged(), min_size=7, max_size=7), others=st.lists(ANYTHING, max_size=4), preview=st.booleans()
+    )
+    def judge(stacks: list[list[Resource]], others: list[Resource], preview: bool) -> None:
+        nonlocal count
+        resources = [*(resource for stack in stacks for resource in stack), *others]
+        count += len(resources)
+        process.begin(preview=preview)
+        verdicts = [verdict for resource in resources for verdict in process.analyze(resource)]
+        verdicts += process.analyze_stack(resources)
+        assert [verdict for verdict in verdicts if "the rule itself failed" in verdict.message] == []
+
+    judge()
+    assert count >= 2_000

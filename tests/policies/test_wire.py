@@ -6,11 +6,21 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
+from google.protobuf import json_format
+from pulumi.runtime.proto import analyzer_pb2
 
-from tests.policies.objects import UNKNOWN, container, pod
+from policies.fields import Field
+from policies.pack import RULES
+from policies.rules import Option, PodRule, Report, ResourceRule, Severity, rule
+from policies.server import Analyzer
+from tests.policies import checks
+from tests.policies.checks import of
+from tests.policies.in_process import InProcess
+from tests.policies.objects import UNKNOWN, Resource, container, platform, pod
 from twin.paths import CHECKOUT
 from twin.policy_pack import PolicyPack, judge
 
@@ -19,8 +29,15 @@ WAITING = pod(container(image=UNKNOWN), name="waiting")
 BOTH = pod(container(image=UNKNOWN), container(image="a:latest"), name="both")
 
 
-def test_known_bad_is_reported_beside_what_is_unknown(pack: PolicyPack) -> None:
-    """Field case: the whole policy turned into a note, and a mandatory rule looked passed."""
+def begin(process: PolicyPack, *, preview: bool = True) -> PolicyPack:
+    """Begin a run in which one rule judges alone."""
+    others = {policy.name: "disabled" for policy in process.info().policies}
+    process.begin(preview=preview, levels=others | {"image-version": "mandatory", "unjudged": "advisory"})
+    return process
+
+
+def test_known_bad_is_reported_beside_what_is_unknown(process: PolicyPack) -> None:
+    pack = begin(process)
     found = [verdict for resource in (WAITING, BOTH) for verdict in pack.analyze(resource)]
     assert [(verdict.policy, verdict.level, verdict.urn) for verdict in found] == [
         ("image-version", "mandatory", BOTH.urn)
@@ -35,19 +52,16 @@ def test_known_bad_is_reported_beside_what_is_unknown(pack: PolicyPack) -> None:
 
 
 def test_the_update_judges_what_the_preview_could_not(process: PolicyPack) -> None:
-    process.begin(preview=True)
-    assert process.analyze(WAITING) == []
-    process.begin(preview=False)
-    assert [verdict.level for verdict in process.analyze(pod(container(image="a:latest"), name="waiting"))] == [
-        "mandatory"
-    ]
-    process.begin(preview=False)
-    assert process.analyze(pod(name="waiting")) == []
+    assert begin(process).analyze(WAITING) == []
+    bad = pod(container(image="a:latest"), name="waiting")
+    assert [verdict.level for verdict in begin(process, preview=False).analyze(bad)] == ["mandatory"]
+    assert begin(process, preview=False).analyze(pod(name="waiting")) == []
     assert process.analyze_stack([]) == []
 
 
-def test_a_resource_that_is_sent_again_counts_once(pack: PolicyPack) -> None:
+def test_a_resource_that_is_sent_again_counts_once(process: PolicyPack) -> None:
     """The engine analyzes a replaced resource twice, the second time with what it knows by then."""
+    pack = begin(process)
     pack.analyze(WAITING)
     pack.analyze(pod(name="waiting"))
     assert pack.analyze_stack([]) == []
@@ -58,12 +72,12 @@ def test_a_resource_that_is_sent_again_counts_once(pack: PolicyPack) -> None:
 )
 def test_levels_come_from_the_configuration(process: PolicyPack, level: str, expected: list[str]) -> None:
     process.begin(levels={"image-version": level})
-    assert [verdict.level for verdict in process.analyze(BAD)] == expected
+    assert [verdict.level for verdict in of("image-version", process.analyze(BAD))] == expected
 
 
 def test_a_level_for_a_rule_that_is_gone_is_ignored(process: PolicyPack) -> None:
     process.begin(levels={"no-such-rule": "mandatory"})
-    assert [verdict.policy for verdict in process.analyze(BAD)] == ["image-version"]
+    assert [verdict.level for verdict in of("image-version", process.analyze(BAD))] == ["mandatory"]
 
 
 def test_what_waits_can_be_silenced(process: PolicyPack) -> None:
@@ -84,10 +98,93 @@ def test_all_rules_say_how_to_mend_and_where_to_read_on(pack: PolicyPack) -> Non
 
 def test_judging_a_stack_takes_one_call() -> None:
     verdicts = judge([BAD, WAITING])
-    assert [(verdict.policy, verdict.level) for verdict in verdicts] == [
-        ("image-version", "mandatory"),
-        ("unjudged", "advisory"),
-    ]
+    assert [verdict.level for verdict in of("image-version", verdicts)] == ["mandatory"]
+    assert [verdict.level for verdict in of("unjudged", verdicts)] == ["advisory"]
+
+
+def _option(kind: Any, default: Any) -> Any:
+    @rule(
+        ResourceRule,
+        types=("aws:s3/bucket:Bucket",),
+        id="names",
+        severity=Severity.LOW,
+        what="Names are right.",
+        why="Because.",
+        fix="Mend it.",
+        link="https://example.org",
+        options={"right": Option(kind, default, "What is right.")},
+    )
+    def names(properties: Field, report: Report) -> None:
+        report.violation(properties["bucket"], f"right: {report.options['right']!r}")
+
+    return names
+
+
+BUCKET = Resource("aws:s3/bucket:Bucket", {"bucket": "data"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "given", "schema"),
+    [
+        (int, 8, 16, {"type": "integer"}),
+        (int, None, 16, {"type": "integer"}),
+        (str, "a", "b", {"type": "string"}),
+        (bool, False, True, {"type": "boolean"}),
+        (list, [], ["a", "b"], {"type": "array", "items": {"type": "string"}}),
+    ],
+)
+def test_options_come_from_the_document_or_from_the_run(kind: Any, default: Any, given: Any, schema: Any) -> None:
+    """The schema names no default: the engine would fill it in, and nobody could tell what was set for the run."""
+    pack = InProcess([_option(kind, default)])
+    told = json_format.MessageToDict(pack.info().policies[0].configSchema)["properties"]
+    assert told == {"right": {"description": "What is right.", **schema}}
+
+    def said(**policies: Any) -> str:
+        return checks.judged(pack, [platform({"policies": policies}), BUCKET])[0].message.splitlines()[1]
+
+    assert said() == f"bucket: right: {default!r}"
+    assert said(options={"names": {"right": given}}) == f"bucket: right: {given!r}"
+    pack.begin(options={"names": {"right": given}})
+    assert said(options={"names": {"right": default or given}}) == f"bucket: right: {given!r}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "wanted"),
+    [
+        (int, "8", "8 is not a whole number"),
+        (int, 0.5, "0.5 is not a whole number"),
+        (int, True, "true is not a whole number"),
+        (str, 8, "8 is not text"),
+        (bool, 1, "1 is not true or false"),
+        (list, "a", "a is not a list of texts"),
+        (list, [1], "[1] is not a list of texts"),
+    ],
+)
+def test_an_option_of_another_kind_is_refused(kind: Any, value: Any, wanted: str) -> None:
+    pack = InProcess([_option(kind, None)])
+    held = platform({"policies": {"options": {"names": {"right": value}}}})
+    (verdict,) = of("policy-settings", checks.judged(pack, [held, BUCKET]))
+    assert f"environment.policies.options.names.right: {wanted}" in verdict.message
+    pack.begin(options={"names": {"right": value}})
+    (verdict,) = of("policy-settings", checks.judged(pack, [BUCKET]))
+    assert wanted in verdict.message
+
+
+def test_rules_are_asked_about_their_types_only() -> None:
+    """Nothing of another type is even read: a definition of custom resources has a megabyte."""
+    asked: list[str] = []
+
+    class Counting(Analyzer):
+        def _apply(self, rule: Any, subject: Any) -> Report:
+            asked.append(rule.id)
+            return super()._apply(rule, subject)
+
+    analyzer = Counting(RULES)
+    for type_ in ("kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", "random:index/randomId:RandomId"):
+        analyzer.Analyze(analyzer_pb2.AnalyzeRequest(type=type_, urn=f"urn::{type_}::x"), None)
+    assert asked == []
+    analyzer.Analyze(analyzer_pb2.AnalyzeRequest(type="kubernetes:core/v1:Pod", urn="urn::x::x"), None)
+    assert {rule.id for rule in RULES if isinstance(rule, PodRule)} <= set(asked)
 
 
 def _start() -> "subprocess.Popen[bytes]":

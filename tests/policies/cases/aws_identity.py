@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, secret
+from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, document, platform, secret
 
 BUCKET = "arn:aws:s3:::checkpoints/research/*"
 ROLE = "arn:aws:iam::123456789012:role/nodes"
@@ -139,7 +139,13 @@ PASSES: Passes = {
         of_queue("*", Effect="Deny"),
         Resource("aws:kms/key:Key", {}),
     ],
-    "iam-access-keys": [Resource("aws:iam/user:User", {"name": "ci"})],
+    "iam-access-keys": [
+        Resource("aws:iam/user:User", {"name": "ci"}),
+        [
+            platform(document("aws-training") | {"policies": {"options": {"iam-access-keys": {"users": ["ci"]}}}}),
+            Resource("aws:iam/accessKey:AccessKey", {"user": "ci"}),
+        ],
+    ],
 }
 
 UNKNOWNS: Unknowns = {
