@@ -1,4 +1,6 @@
-"""All rules of the pack, in the order of the reference."""
+"""All rules of the pack, topic by topic, in the order of the reference."""
+
+from types import ModuleType
 
 from policies import (
     charts,
@@ -32,46 +34,28 @@ from policies import (
 from policies.aws import buckets, capacity, cluster, data, efa, identity, keys, lustre, machines, network, registry
 from policies.rules import Law
 
-MODULES = (
-    workloads,
-    gpu_parts,
-    device_plugins,
-    gpu_visibility,
-    plugin_files,
-    counter_files,
-    queues,
-    team_queues,
-    nccl_variables,
-    images,
-    privileges,
-    host_access,
-    containers,
-    volcano_jobs,
-    rbac,
-    services,
-    namespaces,
-    pools,
-    buckets,
-    data,
-    keys,
-    lustre,
-    cluster,
-    network,
-    identity,
-    machines,
-    registry,
-    efa,
-    capacity,
-    plain_secrets,
-    supply_chain,
-    gpu_traffic,
-    ray_objects,
-    lifetimes,
-    tenants,
-    charts,
-    exporters,
-    scheduler_files,
-)
-"""The topics: each has its rules in `RULES`, and their cases in tests/policies/cases under the same name."""
+TOPICS: dict[str, tuple[ModuleType, ...]] = {
+    # Each module has its rules in `RULES`, and their cases in tests/policies/cases.
+    "Devices and pools": (
+        gpu_parts,
+        device_plugins,
+        plugin_files,
+        gpu_visibility,
+        pools,
+        exporters,
+        counter_files,
+    ),
+    "Fabric": (gpu_traffic, nccl_variables),
+    "Queues and teams": (queues, team_queues, tenants, scheduler_files),
+    "Workloads": (workloads, volcano_jobs, ray_objects, lifetimes),
+    "Pods and their nodes": (privileges, host_access, containers, namespaces),
+    "Who may do what, and who may enter": (rbac, services),
+    "Images and charts": (images, supply_chain, charts),
+    "Storage and data on AWS": (buckets, data, keys, lustre),
+    "Clusters, machines and networks on AWS": (cluster, network, machines, efa, registry),
+    "Identity on AWS, and secrets": (identity, plain_secrets),
+    "Capacity and cost": (capacity,),
+}
 
+MODULES = tuple(module for topic in TOPICS.values() for module in topic)
 RULES: tuple[Law, ...] = tuple(rule for module in MODULES for rule in module.RULES)
