@@ -97,8 +97,10 @@ def _some_pool(pod: Pod, env: "Environment", resource: Resource, report: Report)
 
 def _unmet(term: "Sequence[tuple[Requirement, Field]]", env: "Environment") -> list[tuple[Field, str]]:
     """What of a term no pool meets: where, and why. One pool must meet all that the document speaks of."""
-    from model import placing
+    from model import nodes, placing
 
+    if env.cluster.provider == "existing" and all(requirement.key != nodes.POOL_LABEL for requirement, _ in term):
+        return []  # a cluster that is there already may have nodes of no pool
     told, pools = placing.told(env), placing.labels(env).values()
     if any(all(placing.may_meet(requirement, labels, told) for requirement, _ in term) for labels in pools):
         return []

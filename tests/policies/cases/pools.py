@@ -22,6 +22,8 @@ TWIN = platform(document("twin"))
 """Pool system without GPUs; train, of 8 H100 with InfiniBand, which has the taint nvidia.com/gpu=true:NoSchedule."""
 SHARING = platform(document("sharing"))
 """Pools notebooks (time slices of A100), serve (MPS on H100), small (MIG) and train."""
+AWS = platform(document("aws-training-ondemand"))
+"""All nodes are of a pool."""
 TAINTED = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
@@ -74,7 +76,7 @@ BREAKS: Breaks = {
             "no pool has all that the pod asks for; ",
         ),
         ([TWIN, pod(nodeSelector={POOL: "train", "kubernetes.io/arch": "arm64"})], '["kubernetes.io/arch"]: no pool'),
-        ([TWIN, pod(nodeSelector={"kubernetes.io/arch": "arm64"})], "kubernetes.io/arch is amd64"),
+        ([AWS, pod(nodeSelector={"kubernetes.io/arch": "arm64"})], "kubernetes.io/arch is amd64"),
     ],
     "device-advertised": [
         ([TWIN, on("train", gpus(16))], 'limits["nvidia.com/gpu"]: asks for 16, a node of pool train offers 8'),
@@ -112,6 +114,8 @@ PASSES: Passes = {
         [TWIN, on("train")],
         [TWIN, pod(nodeSelector={"disk": "fast"})],
         [TWIN, pod(nodeSelector={"nvidia.com/gpu.present": "true", "kubernetes.io/os": "linux"})],
+        # Nodes that the document says nothing of may be there.
+        [TWIN, pod(nodeSelector={"kubernetes.io/arch": "arm64"})],
         # Feature discovery of somebody else may label the nodes of train.
         [SHARING, pod(nodeSelector={POOL: "train", "nvidia.com/gpu.family": "hopper"})],
         [TWIN, pod(affinity=near((POOL, "NotIn", ["train"]), ("zone", "Exists")))],
