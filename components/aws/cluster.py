@@ -127,9 +127,7 @@ class Cluster(Component):
             aws.iam.RolePolicyAttachment(
                 f"{self._name}-{what}-{policy}",
                 role=role.name,
-                policy_arn=role.arn.apply(
-                    lambda arn, policy=policy: f"arn:{arn.split(':')[1]}:iam::aws:policy/{policy}"
-                ),
+                policy_arn=partition(region(self._environment)).policy(policy),
                 opts=pulumi.ResourceOptions(parent=self),
             )
             for policy in policies

@@ -112,20 +112,20 @@ class Karpenter(Component):
     def _nodes(self, cluster: pulumi.Input[str]) -> tuple[aws.iam.Role, aws.iam.InstanceProfile, aws.eks.AccessEntry]:
         """Make the identity of nodes, apart from that of managed groups, whose entry EKS makes by itself."""
         name, environment = self._name, self._environment
+        at = partitions.partition(region(environment))
         called = tags(environment, f"{environment.cluster.name}-karpenter-node")
         role = aws.iam.Role(
             f"{name}-node-role",
             description=f"Nodes that Karpenter makes for the cluster {environment.cluster.name}",
-            assume_role_policy=json.dumps(permissions.instance_trust(partitions.partition(region(environment)))),
+            assume_role_policy=json.dumps(permissions.instance_trust(at)),
             tags=called,
             opts=self._child,
         )
-        partition = role.arn.apply(lambda arn: arn.split(":")[1])
         attached = [
             aws.iam.RolePolicyAttachment(
                 f"{name}-node-{policy}",
                 role=role.name,
-                policy_arn=pulumi.Output.concat("arn:", partition, ":iam::aws:policy/", policy),
+                policy_arn=at.policy(policy),
                 opts=self._child,
             )
             for policy in _NODE_POLICIES

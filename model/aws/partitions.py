@@ -30,6 +30,10 @@ class Partition:
         """
         return f"ec2.{self.domain}" if self.name == "aws-cn" else "ec2.amazonaws.com"
 
+    def policy(self, name: str) -> str:
+        """The ARN of one of AWS's own policies, such as `AmazonEKSWorkerNodePolicy`."""
+        return f"arn:{self.name}:iam::aws:policy/{name}"
+
     def endpoint(self, region: str, service: str) -> str:
         """The name of a service's end point in a VPC.
 

@@ -111,10 +111,11 @@ def block_end(stack: Stack, report: Report) -> None:
     from model.aws import blocks
 
     if stack.environment is not None:
-        now = datetime.now(UTC) + timedelta(hours=report.options["hours"])
-        for problem in blocks.passing(stack.environment, now):
+        hours = report.options["hours"]
+        ahead = f"in {hours} hours: " if hours else ""
+        for problem in blocks.passing(stack.environment, datetime.now(UTC) + timedelta(hours=hours)):
             if problem.severity == "error":
-                report.violation(stack.document.at(*map(str, problem.path)), told(problem))
+                report.violation(stack.document.at(*map(str, problem.path)), ahead + told(problem))
 
 
 @rule(

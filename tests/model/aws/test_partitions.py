@@ -26,4 +26,5 @@ def test_china_has_other_names() -> None:
     assert (china.instances, common.instances) == ("ec2.amazonaws.com.cn", "ec2.amazonaws.com")
     assert china.endpoint("cn-north-1", "ecr.api") == "cn.com.amazonaws.cn-north-1.ecr.api"
     assert china.endpoint("cn-north-1", "s3") == "com.amazonaws.cn-north-1.s3"
+    assert china.policy("AmazonEKSClusterPolicy") == "arn:aws-cn:iam::aws:policy/AmazonEKSClusterPolicy"
     assert common.endpoint("us-east-2", "ecr.api") == "com.amazonaws.us-east-2.ecr.api"
