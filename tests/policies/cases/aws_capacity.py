@@ -20,7 +20,11 @@ def group(made: Resource | None = None, name: str = "group", **inputs: Any) -> R
 
 
 BLOCK = template(instanceType="p5.48xlarge", capacityReservationSpecification=RESERVED)
-ENDS_FIRST = {"capacityType": "CAPACITY_BLOCK", "updateConfig": {"updateStrategy": "MINIMAL"}, "subnetIds": [UNKNOWN]}
+ENDS_FIRST: dict[str, Any] = {
+    "capacityType": "CAPACITY_BLOCK",
+    "updateConfig": {"updateStrategy": "MINIMAL"},
+    "subnetIds": [UNKNOWN],
+}
 FABRIC = template(networkInterfaces=[{"interfaceType": "efa"}])
 KEPT = platform(TRAINING)
 LOST = platform(TRAINING | {"storage": {}})
