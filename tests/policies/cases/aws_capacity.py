@@ -20,11 +20,15 @@ def group(made: Resource | None = None, name: str = "group", **inputs: Any) -> R
 
 
 BLOCK = template(instanceType="p5.48xlarge", capacityReservationSpecification=RESERVED)
-ENDS_FIRST: dict[str, Any] = {
-    "capacityType": "CAPACITY_BLOCK",
-    "updateConfig": {"updateStrategy": "MINIMAL"},
-    "subnetIds": [UNKNOWN],
-}
+
+
+def block(made: Resource, **changed: Any) -> Resource:
+    """Give a group of a block, and what is changed about it."""
+    first = {"updateStrategy": "MINIMAL"}
+    usual: dict[str, Any] = {"capacityType": "CAPACITY_BLOCK", "updateConfig": first, "subnetIds": [UNKNOWN]}
+    return group(made, **(usual | changed))
+
+
 FABRIC = template(networkInterfaces=[{"interfaceType": "efa"}])
 KEPT = platform(TRAINING)
 LOST = platform(TRAINING | {"storage": {}})
@@ -77,15 +81,15 @@ HELD = {"nodes": "0", "reasons": ["Drifted"]}
 BREAKS: Breaks = {
     "block-capacity": [
         (
-            [group(made := template(instanceType=GPU), **ENDS_FIRST), made],
+            [block(made := template(instanceType=GPU)), made],
             "capacityReservationSpecification.capacityReservationTarget: names no block",
         ),
         (
-            [group(made := template(capacityReservationSpecification=RESERVED), **ENDS_FIRST), made],
+            [block(made := template(capacityReservationSpecification=RESERVED)), made],
             "instanceType: a block wants it here",
         ),
-        ([BLOCK, group(BLOCK, **ENDS_FIRST | {"subnetIds": ["a", "b"]})], "subnetIds: are several"),
-        ([BLOCK, group(BLOCK, **ENDS_FIRST | {"updateConfig": {}})], "updateConfig.updateStrategy: is not MINIMAL"),
+        ([BLOCK, block(BLOCK, subnetIds=["a", "b"])], "subnetIds: are several"),
+        ([BLOCK, block(BLOCK, updateConfig={})], "updateConfig.updateStrategy: is not MINIMAL"),
         ([BLOCK, group(BLOCK, capacityType="ON_DEMAND", subnetIds=["a"])], "updateConfig.updateStrategy: is not MIN"),
     ],
     "block-end": [
@@ -138,7 +142,7 @@ BREAKS: Breaks = {
 
 PASSES: Passes = {
     "block-capacity": [
-        [BLOCK, group(BLOCK, **ENDS_FIRST)],
+        [BLOCK, block(BLOCK)],
         [made := template(instanceType=GPU), group(made, capacityType="ON_DEMAND", subnetIds=["a", "b"])],
         group(capacityType="CAPACITY_BLOCK"),
     ],
