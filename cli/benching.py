@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from .output import console
 from .tables import table
 
 if TYPE_CHECKING:
-    from twin.bench.course import Bar, Length
+    from twin.bench.course import Bar, Figures, Length
     from twin.cluster import Twin
 
 _STACK = "bench"
@@ -31,27 +31,29 @@ def bench(
     """Measure scheduling on 1,024 simulated nodes with 8 GPUs each: our configuration, and stock Volcano beside it.
 
     It has a twin of its own in .twin/bench, on which the same stack is brought up. Takes about an hour, and wants a
-    machine that does nothing else. Writes report.json and report.html there.
+    machine that does nothing else. Writes report.json there, after each part, and report.html at the end.
     """
     from twin.bench import course, mix, page
 
     length = course.SHORT if short else course.FULL
     began = time.monotonic()
-    with _ground(length) as (twin, cluster):
-        figures = _measure(twin, length, seed, began)
-    bars = course.bars(figures, length)
-    report = {
+    report: dict[str, Any] = {
         "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         "machine": {"cores": os.cpu_count(), "memory": psutil.virtual_memory().total >> 30},
         "nodes": length.nodes,
         "mix": mix.NAME,
         "seed": seed,
         "scale": length.scale,
-        "seconds": round(time.monotonic() - began),
-        "cluster": cluster,
-        "figures": figures,
     }
-    (twin.paths.root / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+    with _ground(length) as (twin, cluster):
+
+        def keep(figures: "Figures") -> None:
+            report.update(seconds=round(time.monotonic() - began), cluster=cluster, figures=figures)
+            (twin.paths.root / "report.json").write_text(json.dumps(report, indent=1) + "\n")
+
+        figures = _measure(twin, length, seed, began, keep)
+        keep(figures)
+    bars = course.bars(figures, length)
     (twin.paths.root / "report.html").write_text(page.page(report, bars))
     _show(bars)
     console.print(f"{report['seconds']} s; {twin.paths.root}/report.html, report.json", soft_wrap=True)
@@ -99,7 +101,7 @@ def _config(root: Path, config: dict[str, Any]) -> Path:
     return file
 
 
-def _measure(twin: "Twin", length: "Length", seed: int, began: float) -> dict[str, Any]:
+def _measure(twin: "Twin", length: "Length", seed: int, began: float, keep: "Callable[[Figures], None]") -> "Figures":
     from twin.bench import watching
     from twin.bench.course import Course
     from twin.bench.scene import Scene
@@ -113,7 +115,7 @@ def _measure(twin: "Twin", length: "Length", seed: int, began: float) -> dict[st
     chart = local.STATE / "sources" / local.SOURCES["volcano"]
     with twin.client() as client, twin.client() as listener, watching.watched(listener) as watch:
         scene = Scene(client, watch, length.nodes, say)
-        return Course(scene, Keeper(twin.paths), length, seed, chart).run()
+        return Course(scene, Keeper(twin.paths), length, seed, chart, keep).run()
 
 
 def _show(bars: "list[Bar]") -> None:

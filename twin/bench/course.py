@@ -119,8 +119,21 @@ class Course:
         figures: What was measured, by topic.
     """
 
-    def __init__(self, scene: Scene, keeper: Keeper, length: Length, seed: int, chart: Path) -> None:
+    def __init__(
+        self, scene: Scene, keeper: Keeper, length: Length, seed: int, chart: Path, keep: Callable[[Figures], None]
+    ) -> None:
+        """Prepare.
+
+        Args:
+            scene: The cluster, with our configuration deployed.
+            keeper: Knows its processes.
+            length: How much is measured.
+            seed: What the job mix follows from.
+            chart: Volcano's chart.
+            keep: Given the figures after each part, so that what was measured outlives a failure.
+        """
         self._scene = scene
+        self._keep = keep
         self._keeper = keeper
         self._length = length
         self._seed = seed
@@ -155,6 +168,7 @@ class Course:
         with metered(self._keeper) as used:
             measure()
         self.figures["usage"][name] = {process: asdict(usage) for process, usage in used.items()}
+        self._keep(self.figures)
         self._scene.clear()
 
     def _latency(self, variant: str) -> None:
