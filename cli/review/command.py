@@ -1,6 +1,7 @@
 """`review`: reads a change before it is merged, without any cluster, cloud or credentials."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -42,12 +43,13 @@ def review(
     """Report in Markdown what a change does: to pools, queues, nodes and resources, and which rules it breaks.
 
     Needs no engine, no cluster, no cloud and no credentials. Exit codes: 0 no mandatory rule is broken, 1 the document
-    has mistakes or a mandatory rule is broken, 2 the review could not be made (the reason is on stderr).
+    has mistakes or a mandatory rule is broken, 2 the review could not be made (the reason is on stderr). In GitHub
+    Actions what is broken is annotated at its line, too.
     """
     from components.sources import SourceError
     from twin.errors import TwinError
 
-    from . import markdown
+    from . import annotations, markdown
 
     try:
         found = _review(environment, against, state)
@@ -57,6 +59,8 @@ def review(
         sys.stderr.write(f"{error}\n")
         raise typer.Exit(COULD_NOT_RUN) from None
     sys.stdout.write(markdown.page(found))
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        sys.stderr.writelines(f"{line}\n" for line in annotations.lines(found))
     if found.broken:
         raise typer.Exit(1)
 

@@ -92,13 +92,15 @@ def _finding(finding: Finding) -> str:
     head += [code(finding.resource)] if finding.resource else []
     field, colon, wrong = finding.message.partition(": ")
     told = f"{code(field)}: {_paragraph(wrong)}" if colon and "\n" not in field else _paragraph(finding.message)
-    what = plain(finding.rule.what)
+    # The pack's own texts are written as Markdown, for its reference page.
+    what = _written(finding.rule.what)
     lines = [f"1. {' · '.join(head)}"]
     lines += (
         [f"   {f'[{what}]({finding.rule.link})' if finding.rule.link else what}"] if finding.rule.id != DOCUMENT else []
     )
     lines += [f"   {told}"]
-    lines += [f"   **Fix:** {_paragraph(finding.fix)}"] if finding.fix else []
+    if finding.fix:
+        lines.append(f"   **Fix:** {code(finding.fix) if finding.rule.id == DOCUMENT else _written(finding.fix)}")
     return "  \n".join(lines)
 
 
@@ -292,6 +294,11 @@ def _spelt(path: Sequence[str | int]) -> str:
 
 def _paragraph(text: str) -> str:
     return "<br>".join(plain(line) for line in text.splitlines())
+
+
+def _written(text: str) -> str:
+    """Give a text that is Markdown already, on one line and without HTML."""
+    return _html(" ".join(text.split()))
 
 
 def code(text: str) -> str:
