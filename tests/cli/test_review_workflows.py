@@ -8,8 +8,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
+from jsonschema.validators import validator_for
 
 from model import reading
 
@@ -39,7 +39,7 @@ def steps(file: Path) -> Iterator[dict[str, Any]]:
 def test_they_have_the_form_that_github_asks_for(file: Path, kind: str) -> None:
     vendored = resources.files("check_jsonschema") / "builtin_schemas" / "vendor" / f"{kind}.json"
     schema = json.loads(vendored.read_text())
-    jsonschema.validators.validator_for(schema)(schema).validate(load(file))
+    validator_for(schema)(schema).validate(load(file))
 
 
 @pytest.mark.parametrize("file", [file for file, _ in FILES], ids=lambda it: it.name)
