@@ -1,6 +1,6 @@
 """Runs that are killed on the twin's cloud, and the runs after them: nothing is lost, nothing is left.
 
-`GANGLINE_KILLS` says how many of `up` and of `destroy` are killed, three if it is not set:
+`GANGLINE_KILLS` says how many of `up` and of `destroy` are killed, two if it is not set:
 
     GANGLINE_KILLS=20 .venv/bin/python -m pytest -s tests/twin/test_aws_kills.py
 """
@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 REGION = "us-east-2"
 STACK = "test"
 RESOURCES = 30
-KILLS = int(os.environ.get("GANGLINE_KILLS", "3"))
+KILLS = int(os.environ.get("GANGLINE_KILLS", "2"))
 SEED = 5
 
 
