@@ -154,11 +154,10 @@ def _differences(before: Resource, now: Resource) -> tuple[Difference, ...]:
         # Upstream's own text, which a rehearsal does not read: there is nothing to compare.
         return ()
     ignored = [spelt(rule) for rule in now.ignore_changes]
-    left_out = replacing.of_engine(now.type)
     return tuple(
         found
         for found in _walk((), before.inputs, now.inputs)
-        if found.path[0] not in left_out and not any(within(found.path, rule) for rule in ignored)
+        if not replacing.filled_in(now.type, found) and not any(within(found.path, rule) for rule in ignored)
     )
 
 

@@ -83,9 +83,25 @@ def tells_anew(change: "Change") -> bool:
     return change.kind == "change" and row is not None and bool(row.fresh)
 
 
-def of_engine(type_: str) -> frozenset[str]:
-    """Inputs that the engine adds by itself in a state."""
-    return frozenset({"version", "pluginDownloadURL", "__internal"}) if type_.startswith(_PROVIDER) else frozenset()
+def filled_in(type_: str, difference: "Difference") -> bool:
+    """Say whether a state has a value otherwise than the program only since the engine or a provider filled it in."""
+    from twin.differences import MISSING
+
+    sides = {str(value) for value in (difference.before, difference.now) if value is not MISSING}
+    if type_.startswith(_PROVIDER):
+        return difference.path[0] in ("version", "pluginDownloadURL", "__internal")
+    if type_ == f"kubernetes:{_RELEASE}":
+        default = difference.now is MISSING and len(difference.path) == 1 and not difference.before
+        return default or difference.path == ("compat",) or (difference.path == ("chart",) and _fetched(difference))
+    return difference.path == ("metadata", "namespace") and sides == {"default"}
+
+
+def _fetched(difference: "Difference") -> bool:
+    """Say whether it is the same chart, which has the digest of its content in its path once it was fetched."""
+    from components.crds.source import MADE_LATER
+
+    paths = sorted((str(difference.before), str(difference.now)), key=lambda path: not path.endswith(MADE_LATER))
+    return paths[0].endswith(MADE_LATER) and paths[1].startswith(f"{paths[0].removesuffix(MADE_LATER)}-")
 
 
 def because(

@@ -91,7 +91,7 @@ def judge(resources: "Sequence[Resource]", places: Places) -> Judgement:
         line for verdict in verdicts if verdict.policy == UNJUDGED for line in verdict.message.splitlines()[2:]
     )
     findings = [
-        _finding(rules, verdict.policy, verdict.level, verdict.urn, verdict.message, places)
+        finding(rules, verdict.policy, verdict.level, verdict.urn, verdict.message, places)
         for verdict in verdicts
         if verdict.policy != UNJUDGED
     ]
@@ -117,7 +117,7 @@ def _rule(info: Any) -> Rule:
     return Rule(info.name, info.description, info.remediation_steps, severity, info.url)
 
 
-def _finding(rules: Mapping[str, Rule], policy: str, level: str, urn: str, message: str, places: Places) -> Finding:
+def finding(rules: Mapping[str, Rule], policy: str, level: str, urn: str, message: str, places: Places) -> Finding:
     """Read what the pack says: what must hold, then where and what is wrong, then how to mend it."""
     rule = rules.get(policy) or Rule(policy, message.splitlines()[0])
     lines = message.removeprefix(rule.what).strip("\n").splitlines()

@@ -25,6 +25,9 @@ _INCLUSION = re.compile(
     r'\{\{-? *tpl \(\$?\.?\$\.Files\.Get \(printf "crd/%s/(?P<file>[^"/]+)" \(include "crd_version" \.\)\)\) \. *-?\}\}'
 )
 
+MADE_LATER = " (made at up)"
+"""How the path of a chart ends in a rehearsal: later a digest of its content stands there."""
+
 
 @dataclass(frozen=True)
 class Definition:
@@ -89,7 +92,7 @@ def chart_without_definitions(upstream: Upstream, sources: Sources) -> str:
     """
     folder = sources.folder(upstream)
     if folder is None:
-        return f"./{CHARTS}/{upstream.chart}-{upstream.version} (made at up)"
+        return f"./{CHARTS}/{upstream.chart}-{upstream.version}{MADE_LATER}"
     if not (folder / "Chart.yaml").is_file():
         raise SourceError(f"{upstream.product}: {upstream.source} is no Helm chart: it has no Chart.yaml")
     dropped = {*_files(folder, upstream), *_inclusions(upstream, folder), *templated.files(folder)}

@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from markdown_it import MarkdownIt
+
+from cli.refusals import RefusedError
+from cli.review import before, command, findings, making
+from cli.review.places import Places
+from model import reading
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = '''
@@ -169,3 +175,110 @@ def test_a_larger_pool_another_fabric_and_five_broken_rules_are_all_told(checkou
     html = MarkdownIt("gfm-like", {"linkify": False}).render(report)
     assert html.count("<table>") == 2
     assert "**" not in html
+
+
+def test_mistakes_of_the_document_are_told_at_their_lines(checkout: Checkout, tmp_path: Path) -> None:
+    document = "stacks/Pulumi.twin.yaml"
+    checkout.edit(document, ("size: 64", "size: -64"), ("fabric: infiniband", "fabric: infinband"))
+    done = checkout.review("twin", "--sarif", str(tmp_path / "report.sarif"))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "## ❌ `twin`: the document has 2 mistakes" in done.stdout
+    assert "Nothing else was looked at" in done.stdout
+    places = {place(result) for result in results(tmp_path / "report.sarif")}
+    lines = [checkout.line(document, words) for words in ("size: -64", "fabric: infinband")]
+    assert places == {(f"clusters/{document}", line) for line in lines}
+
+
+def test_a_new_environment_and_one_whose_past_cannot_be_read(checkout: Checkout) -> None:
+    shutil.copyfile(checkout.folder / "stacks" / "Pulumi.sharing.yaml", checkout.folder / "stacks" / "Pulumi.lab.yaml")
+    done = checkout.review("lab")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "0 changed, 0 replaced, 0 removed" in done.stdout
+    assert "(+" in done.stdout
+
+    checkout.edit("twin/rehearsal.py", ("import asyncio", "import asyncio\nimport a_package_that_went_away"))
+    git(checkout.folder, "commit", "--quiet", "--all", "--message", "broken")
+    checkout.edit("twin/rehearsal.py", ("import a_package_that_went_away\n", ""))
+    done = checkout.review("sharing", "--against", "HEAD")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "its code cannot be rehearsed" in done.stdout
+    assert "a\\_package\\_that\\_went\\_away" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"against": "nope"}, "--against nope: git knows no such commit here"),
+        ({"state": Path("nope.json")}, "--state nope.json: there is no such file"),
+        ({"state": ROOT / "README.md"}, f"--state {ROOT / 'README.md'}: not a state that was exported"),
+        ({"against": "HEAD", "state": Path("a.json")}, "--against and --state: only one"),
+        ({"environment": "twni"}, "environment twni: there is no stacks/Pulumi.twni.yaml"),
+    ],
+)
+def test_a_review_that_cannot_be_made_ends_with_2_and_says_why(
+    arguments: dict[str, Any], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(typer.Exit) as ended:
+        command.review(**{"environment": "twin"} | arguments)
+    shown = capsys.readouterr()
+    assert (ended.value.exit_code, shown.out) == (2, "")
+    assert shown.err.startswith(said)
+    assert "fix:" in shown.err or "no such file" in shown.err
+
+
+def test_it_is_compared_with_where_the_work_left_the_default_branch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(before, "ROOT", tmp_path)
+    with pytest.raises(RefusedError, match="no git repository"):
+        before.commit(None)
+    git(tmp_path, "init", "--quiet", "--initial-branch", "trunk")
+    for number in range(3):
+        git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", f"{number}")
+    first, head = git(tmp_path, "rev-parse", "HEAD~1"), git(tmp_path, "rev-parse", "HEAD")
+    assert before.commit(None) == before.Commit(head, f"HEAD ({head[:7]})")
+    git(tmp_path, "branch", "main", first)
+    assert before.commit(None) == before.Commit(first, f"main ({first[:7]})")
+    git(tmp_path, "update-ref", "refs/remotes/origin/live", head)
+    git(tmp_path, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/live")
+    assert before.commit(None) == before.Commit(head, f"live ({head[:7]})")
+    assert before.commit("HEAD~2").called == f"HEAD~2 ({git(tmp_path, 'rev-parse', 'HEAD~2')[:7]})"
+
+
+def test_a_saved_state_of_the_same_stack_differs_in_nothing(tmp_path: Path) -> None:
+    now = making.read("sharing")
+    stack = "urn:pulumi:sharing::gangline::pulumi:pulumi:Stack::gangline-sharing"
+    saved = [
+        {
+            "urn": each.urn,
+            "type": each.type,
+            "custom": each.custom,
+            "inputs": each.inputs,
+            "parent": each.parent or stack,
+            "provider": f"{each.provider}::id" if each.provider else "",
+            "protect": each.protect,
+        }
+        for each in now.resources
+    ]
+    gone = saved[-1] | {"urn": f"{saved[-1]['urn']}-before", "protect": True}
+    leaving = saved[-1] | {"delete": True}
+    root = {"urn": stack, "type": "pulumi:pulumi:Stack", "custom": False}
+    file = tmp_path / "state.json"
+    file.write_text(json.dumps({"version": 3, "deployment": {"resources": [root, *saved, gone, leaving]}}))
+    was = before.saved(file)
+    review = making.review(now, was.called, lambda: was)
+    assert review.changes is not None
+    assert [(each.kind, each.resource.urn, each.resource.protect) for each in review.changes] == [
+        ("remove", gone["urn"], True)
+    ]
+    assert review.document is not None
+    assert (review.document.pools, review.unjudged) == ((), ())
+
+
+def test_what_the_pack_says_is_taken_apart() -> None:
+    rule = findings.Rule("a", "It holds.", "Mend it.", "high")
+    places = Places("f.yaml", "", {}, reading.Positions(None))
+    told = "It holds.\nspec.x[0]: 1 is wrong\nand more\nfix: Mend it.\nexempted: ops, old, until 2027-01-31"
+    found = findings.finding({"a": rule}, "a", "advisory", "urn:pulumi:s::p::x$y:z:Pod::one", told, places)
+    assert (found.resource, found.fix, found.exempted) == ("y:z:Pod::one", "Mend it.", "ops, old, until 2027-01-31")
+    assert found.message == "spec.x[0]: 1 is wrong\nand more"

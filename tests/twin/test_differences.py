@@ -79,6 +79,32 @@ def test_options_of_the_resource_count() -> None:
     assert [each.path for each in change.differences] == [("spec", "a", 0, "b")]
 
 
+@pytest.mark.parametrize(
+    ("type_", "before", "now"),
+    [
+        (
+            "pulumi:providers:aws",
+            {"region": "us-east-2", "version": "7.51.0", "__internal": {}},
+            {"region": "us-east-2"},
+        ),
+        ("kubernetes:a/v1:QueuePatch", {"metadata": {"namespace": "default"}}, {"metadata": {}}),
+        (
+            "kubernetes:helm.sh/v3:Release",
+            {"lint": False, "keyring": "", "chart": "./.charts/a-1.2-0f3b"},
+            {"chart": "./.charts/a-1.2 (made at up)", "compat": "true"},
+        ),
+    ],
+)
+def test_what_engine_and_providers_fill_in_is_no_change(type_: str, before: Any, now: Any) -> None:
+    assert only(before, now, type_) is None
+
+
+def test_another_release_of_a_chart_is_a_change() -> None:
+    release = "kubernetes:helm.sh/v3:Release"
+    for later in ("./.charts/a-1.3 (made at up)", "./.charts/a-1.3-77"):
+        assert only({"chart": "./.charts/a-1.2 (made at up)"}, {"chart": later}, release) is not None
+
+
 def test_definitions_are_upstreams_own() -> None:
     assert only({"spec": {"group": "x"}}, {}, UPSTREAM) is None
 
