@@ -218,8 +218,9 @@ def test_a_new_environment_and_one_whose_past_cannot_be_read(checkout: Checkout)
 def test_a_review_that_cannot_be_made_ends_with_2_and_says_why(
     arguments: dict[str, Any], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    chosen: dict[str, Any] = {"environment": "twin"} | arguments
     with pytest.raises(typer.Exit) as ended:
-        command.review(**{"environment": "twin"} | arguments)
+        command.review(**chosen)
     shown = capsys.readouterr()
     assert (ended.value.exit_code, shown.out) == (2, "")
     assert shown.err.startswith(said)
