@@ -72,7 +72,7 @@ def _summary(review: Review) -> str:
     if review.changes is not None:
         counted = Counter(change.kind for change in review.changes)
         parts.append(f"resources: {', '.join(f'{counted[kind]} {word}' for kind, word in _WORDS.items())}")  # pyright: ignore[reportArgumentType]
-    notes = [finding for finding in review.findings if finding.level == "advisory"]
+    notes = [finding for finding in review.findings if finding.level == "advisory" and not finding.exempted]
     parts += [_count(len(notes), "note")] if notes else []
     compared = f"Compared with {plain(review.against)}. No cluster and no cloud was asked."
     return f"{'; '.join(parts)}.\n\n{compared}" if parts else compared
