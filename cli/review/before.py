@@ -73,9 +73,9 @@ def commit(reference: str | None) -> Commit:
     Raises:
         RefusedError: There is no git repository here, or no such commit in it.
     """
-    if _git("rev-parse", "--is-inside-work-tree").returncode:
+    if (asked := _git("rev-parse", "--is-inside-work-tree")).returncode:
         raise RefusedError(
-            f"{ROOT}: no git repository, so nothing to compare with\n"
+            f"{ROOT}: no git repository, so nothing to compare with ({asked.stderr.strip().splitlines()[0]})\n"
             "  fix: --state FILE, with a state from pulumi stack export"
         )
     if reference is not None:
