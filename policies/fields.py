@@ -5,7 +5,6 @@ is not known before an update, a map with a signature wraps a secret or an asset
 wire (pulumi, sdk/go/common/resource/plugin/rpc.go and resource/properties.go).
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -44,7 +43,11 @@ class UnreadableError(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True)
+Place = str | tuple["Place", str | int]
+"""Where a value is: a path, or a key or an index in another place. Paths are written when somebody reads one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """A value somewhere in the properties of a resource.
 
@@ -54,24 +57,29 @@ class Field:
 
     Attributes:
         value: The plain value: JSON, None or UNKNOWN.
-        path: Where it is, such as `spec.containers[0].image`.
+        place: Where it is.
         secret: Whether the value is or belongs to a secret.
     """
 
     value: Any
-    path: str = ""
+    place: Place = ""
     secret: bool = False
 
+    @property
+    def path(self) -> str:
+        """Where it is, such as `spec.containers[0].image`."""
+        return _written(self.place)
+
     @classmethod
-    def of(cls, raw: Any, path: str = "", secret: bool = False) -> Self:
+    def of(cls, raw: Any, place: Place = "", secret: bool = False) -> Self:
         """Read a value from the wire; a secret or an output is opened, however often it is wrapped."""
-        while isinstance(raw, Mapping) and raw.get(SIGNATURE) in (SECRET, OUTPUT):
+        while isinstance(raw, dict) and raw.get(SIGNATURE) in (SECRET, OUTPUT):
             # An output says of itself whether it is secret, and has no value while that is unknown.
             secret = secret or raw[SIGNATURE] == SECRET or raw.get("secret") is True
             raw = raw.get("value", UNKNOWN)
         if isinstance(raw, str) and raw in UNKNOWNS:
             raw = UNKNOWN
-        return cls(raw, path, secret)
+        return cls(raw, place, secret)
 
     def __getitem__(self, key: str) -> Self:
         """Give a member of a map; a field without value when the map or the member is missing.
@@ -80,8 +88,8 @@ class Field:
         """
         if self.value is UNKNOWN:
             return self
-        members = self._shaped(Mapping, "a map")
-        return self.of(None if members is None else members.get(key), _member(self.path, key), self.secret)
+        members = self._shaped(dict, "a map")
+        return self.of(None if members is None else members.get(key), (self.place, key), self.secret)
 
     def at(self, *keys: str) -> Self:
         """Give a member of a member."""
@@ -92,13 +100,13 @@ class Field:
 
     def members(self) -> dict[str, Self]:
         """Give the members of a map by name, sorted; none when it is missing. The wire keeps no order of its own."""
-        members = self._shaped(Mapping, "a map") or {}
-        return {key: self.of(members[key], _member(self.path, key), self.secret) for key in sorted(members)}
+        members = self._shaped(dict, "a map") or {}
+        return {key: self.of(members[key], (self.place, key), self.secret) for key in sorted(members)}
 
     def items(self) -> list[Self]:
         """Give the items of a list; none when it is missing."""
         items = self._shaped(list, "a list") or ()
-        return [self.of(value, f"{self.path}[{index}]", self.secret) for index, value in enumerate(items)]
+        return [self.of(value, (self.place, index), self.secret) for index, value in enumerate(items)]
 
     def text(self) -> str | None:
         """Read a text."""
@@ -133,7 +141,7 @@ class Field:
             UnreadableError: Something in it is unknown; the field of that is named.
         """
         value = self._known()
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             return {key: field.plain() for key, field in self.members().items()}
         if isinstance(value, list):
             return [field.plain() for field in self.items()]
@@ -151,7 +159,7 @@ class Field:
 
     def _shaped(self, shape: Any, name: str) -> Any:
         value = self._known()
-        signed = isinstance(value, Mapping) and SIGNATURE in value
+        signed = isinstance(value, dict) and SIGNATURE in value
         if value is None:
             return None
         if not isinstance(value, shape) or signed:
@@ -169,6 +177,16 @@ def _exact(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _written(place: Place) -> str:
+    steps: list[str | int] = []
+    while not isinstance(place, str):
+        place, step = place
+        steps.append(step)
+    for step in reversed(steps):
+        place = f"{place}[{step}]" if isinstance(step, int) else _member(place, step)
+    return place
+
+
 def _member(path: str, key: str) -> str:
     if not key.replace("_", "").replace("-", "").isalnum():
         return f'{path}["{key}"]'
@@ -178,7 +196,7 @@ def _member(path: str, key: str) -> str:
 def _shape(value: Any) -> str:
     if isinstance(value, bool):
         return "true or false"
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return "an asset" if SIGNATURE in value else "a map"
     if isinstance(value, str):
         return "text"

@@ -1,7 +1,6 @@
 """What a rule is, what it is asked and how it answers. Knows neither Kubernetes nor the engine's protocol."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -139,13 +138,9 @@ class Report:
         """Say that the rule is broken at a field."""
         self.violations.append(Violation(where.path if isinstance(where, Field) else where, message, urn))
 
-    @contextmanager
-    def reading(self, urn: str = "") -> Iterator[None]:
+    def reading(self, urn: str = "") -> "Reading":
         """Read fields in this block: one that cannot be read ends the block, not the rule, and is noted."""
-        try:
-            yield
-        except UnreadableError as error:
-            self.unjudged.append(Unjudged(error.field.path, error.reason, urn))
+        return Reading(self, urn)
 
     def variables(self, pod: Pod, judge: "Callable[[Field, Report], None]") -> None:
         """Have each variable of each container judged; what cannot be read of one keeps nobody from the next."""
@@ -154,6 +149,24 @@ class Report:
                 for variable in container["env"].items():
                     with self.reading():
                         judge(variable, self)
+
+
+class Reading:
+    """A block in which fields are read (`Report.reading`). No generator: rules enter thousands of them."""
+
+    __slots__ = ("_report", "_urn")
+
+    def __init__(self, report: Report, urn: str) -> None:
+        self._report, self._urn = report, urn
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if not isinstance(error, UnreadableError):
+            return False
+        self._report.unjudged.append(Unjudged(error.field.path, error.reason, self._urn))
+        return True
 
 
 @dataclass(frozen=True)

@@ -204,6 +204,8 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
     def _answer(self, response: Any, rule: Rule, report: Report, urn: str) -> list[tuple[str, Unjudged]]:
         """Write a report into a response; give back what a preview must leave to the update."""
+        if not (report.violations or report.unjudged):
+            return []
         # A workload of several pods may break a rule several times in the one place where it can be mended.
         for each in dict.fromkeys(report.violations):
             self._violation(response, rule, f"{each.path}: {each.message}\nfix: {rule.fix}", each.urn or urn)
