@@ -4,6 +4,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
+from model import laws
 from policies.own_rules import OWN_RULES
 from policies.pack import TOPICS
 from policies.rules import PodRule, ResourceRule, Rule
@@ -35,6 +36,8 @@ def _topic(name: str, rules: Sequence[Rule]) -> Iterator[str]:
 def _section(rule: Rule) -> Iterator[str]:
     yield from ("", f"### {rule.id}", "", f"**{rule.what}**", "", f"Why: {rule.why}", "", f"Fix: {rule.fix}")
     yield from ("", f"More: <{rule.link}>")
+    if rule.id in laws.BY_ID:
+        yield from ("", "In the namespaces of teams it holds [at the API server](../guides/admission.md), too.")
     if rule.options:
         yield from ("", "| option | default | meaning |", "| --- | --- | --- |")
         yield from (f"| `{name}` | `{_shown(it.default)}` | {it.meaning} |" for name, it in rule.options.items())

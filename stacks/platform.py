@@ -15,8 +15,10 @@ from components.namespaces import namespace
 from components.ray.operator import RayOperator
 from components.sources import SourceError, Sources
 from components.storage import existing
+from components.tenants.admission import Admission
 from components.tenants.tenant import Tenant
 from model import aws, bottlerocket, features, operators, rdma
+from model.admission.policies import policies
 from model.aws import blocks
 from model.environment import Environment
 from model.namespaces import AGENTS
@@ -80,6 +82,8 @@ class Platform(Component):
         operator = self._ray_operator(scheduling)
         shared = self._stored.shared or existing.shared(environment)
         given = volumes(name, environment, shared=shared, made=self._stored.made, child=self._child)
+        if policies(environment):
+            Admission(f"{name}-admission", environment=environment, opts=self._child())
         # Also on a `destroy` this is what a namespace needs: its pods still find their file system, and go.
         tenants = self._tenants([*scheduling, operator, *([given] if given else [])])
         scheduling += schedulers.in_namespaces(name, environment, after=scheduling, tenants=tenants, child=self._child)

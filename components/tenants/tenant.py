@@ -8,13 +8,10 @@ from pulumi_kubernetes.meta.v1 import ObjectMetaArgs
 from pulumi_kubernetes.rbac.v1 import RoleBinding, RoleRefArgs, SubjectArgs
 
 from components.component import Component
-from model import tenants
+from model import queue_labels, tenants
 from model.environment import Environment
 from model.storage import claims
 from model.tenants import Tenant as Declared
-
-QUEUE_ANNOTATION = "scheduling.volcano.sh/queue-name"
-TENANT_LABEL = "gangline.dev/tenant"
 
 
 @pulumi.type_token("gangline:index:Tenant")
@@ -38,8 +35,8 @@ class Tenant(Component):
                 f"{name}-{namespace}",
                 metadata=ObjectMetaArgs(
                     name=namespace,
-                    labels={TENANT_LABEL: tenant},
-                    annotations=_default_queue(environment, declared),
+                    labels={tenants.LABEL: tenant},
+                    annotations=_queues(environment, declared),
                 ),
                 opts=pulumi.ResourceOptions(parent=self, retain_on_delete=kept),
             )
@@ -72,8 +69,12 @@ class Tenant(Component):
             )
 
 
-def _default_queue(environment: Environment, declared: Declared) -> dict[str, str] | None:
-    """Name the queue of workloads that name none, where Volcano reads it. Kueue has a local queue for that."""
-    if declared.default_queue is None or environment.scheduler.kind != "volcano":
-        return None
-    return {QUEUE_ANNOTATION: declared.default_queue}
+def _queues(environment: Environment, declared: Declared) -> dict[str, str]:
+    """Say what workloads may name as their queue, and which is meant where they name none.
+
+    Volcano reads the latter there, and Kueue has a local queue for it.
+    """
+    said = {tenants.QUEUES: ",".join(tenants.nameable(environment, declared))}
+    if declared.default_queue is not None and environment.scheduler.kind == "volcano":
+        said[queue_labels.ANNOTATION] = declared.default_queue
+    return said

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from lightkube import Client, KubeConfig
+from lightkube.core.exceptions import ApiError
 from lightkube.generic_resource import create_global_resource, create_namespaced_resource
 from lightkube.resources.core_v1 import Pod
 
@@ -199,6 +200,13 @@ kubernetes.core.v1.Pod(
     ),
 )
 """
+
+
+def test_what_people_submit_meets_the_same_law(client: Client) -> None:
+    spec = {"containers": [{"name": "main", "image": "registry.k8s.io/pause:latest"}]}
+    made: Any = Pod.from_dict({"metadata": {"name": "by-hand", "namespace": "research"}, "spec": spec})
+    with pytest.raises(ApiError, match=r"image-version: container main: \S+/pause:latest names no version"):
+        client.create(made, dry_run=True)
 
 
 def test_a_gang_that_does_not_fit_stays_whole_outside_and_says_why(client: Client, checkout: Checkout) -> None:

@@ -56,6 +56,7 @@ def _cron_job(whole: dict[str, Any]) -> None:
 
 
 def _tasks(spec: dict[str, Any]) -> None:
+    spec.setdefault("queue", "default")  # Volcano's definition of a Job says so
     for number, task in enumerate(spec["tasks"]):
         task.setdefault("name", f"task-{number}")
         task.setdefault("replicas", 1)

@@ -45,6 +45,8 @@ def document(nodes: int) -> dict[str, Any]:
         "tenants": {
             NAMESPACE: {"namespaces": [NAMESPACE], "queues": [EVERYTHING, RED, BLUE], "defaultQueue": EVERYTHING}
         },
+        # Stock Kubernetes, which is measured beside it, knows no queues to name.
+        "policies": {"admission": "none"},
         "monitoring": {"prometheus": {"definitions": "install"}},
         "releases": {
             "volcano": {"source": ".twin/sources/volcano-chart"},
