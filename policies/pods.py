@@ -82,7 +82,7 @@ def walk(token: str, properties: Callable[[], Field]) -> Walk:
     if kind is None:
         return Walk()
     walker = _Walker(kind.group, kind.kind, partial=kind.patch)
-    for owner in walker.read(properties()["items"]) if kind.list else [properties()]:
+    for owner in walker.read(properties(), "items") if kind.list else [properties()]:
         walker.visit(owner, kind.paths)
     return Walk(tuple(walker.pods), tuple(walker.unreadable))
 
@@ -104,10 +104,10 @@ class _Walker:
             for path in paths:
                 self._follow(owner, owner, path)
 
-    def read(self, field: Field) -> list[Field]:
-        """Give the items of a list; note one that cannot be read."""
+    def read(self, field: Field, *keys: str) -> list[Field]:
+        """Give the items of a list, or of one inside; note what cannot be read."""
         try:
-            return field.items()
+            return field.at(*keys).items()
         except UnreadableError as error:
             self.unreadable.append(error)
             return []

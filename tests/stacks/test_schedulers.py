@@ -39,7 +39,9 @@ def _made(rehearsal: Rehearsal, kind: str) -> dict[str, Mapping[str, Any]]:
 
 def test_nothing_of_volcano_is_left(rehearsed: tuple[str, Rehearsal]) -> None:
     kind, rehearsal = rehearsed
-    assert not [it.name for it in rehearsal.resources if "volcano" in f"{it.type} {it.name} {it.inputs}"]
+    # People may still submit Volcano's kinds, so the laws about workloads name them under any scheduler.
+    ours = [it for it in rehearsal.resources if "ValidatingAdmissionPolicy" not in it.type]
+    assert not [it.name for it in ours if "volcano" in f"{it.type} {it.name} {it.inputs}"]
     assert {"kueue": "Kueue", "kai": "Kai"}[kind] in {it.type.rpartition(":")[2] for it in rehearsal.resources}
 
 
