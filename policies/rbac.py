@@ -98,6 +98,8 @@ def rbac_wildcards(role: Field, report: Report) -> None:
     types=_ROLES,
     id="secrets-readable",
     severity=Severity.HIGH,
+    # Operators of everybody, KubeRay's chart too, read secrets of all namespaces: they have to be looked at, not stopped.
+    level=Level.ADVISORY,
     what="Roles read secrets by name, and none reads those of all namespaces.",
     why=(
         "Keys to buckets, registries and clouds are secrets. Who may list them has them all, those of every service "

@@ -30,9 +30,14 @@ def lustre_size(system: Field, report: Report) -> None:
         return  # made from a backup, with its size
     # Not at the top: the model behind it would double the time that the pack needs to start.
     from model.aws import lustre
-    from model.quantities import Quantity
+    from model.quantities import Quantity, QuantityError
     from model.storage.shared import Lustre
 
+    try:
+        amount = Quantity.parse(f"{gib}Gi")
+    except QuantityError as error:
+        report.violation(size, str(error))
+        return
     metadata = system["metadataConfiguration"]
     places = {
         "deployment": system["deploymentType"],
@@ -48,7 +53,7 @@ def lustre_size(system: Field, report: Report) -> None:
         disk=disk,
         efa=bool(system["efaEnabled"].boolean()),
         metadata=whole(metadata["iops"]),
-        size=Quantity.parse(f"{gib}Gi"),
+        size=amount,
         throughput=whole(speed),
     )
     for problem in lustre.faults(declared):

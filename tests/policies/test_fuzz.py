@@ -78,7 +78,8 @@ def damaged(draw: st.DrawFn) -> list[Resource]:
 def test_no_input_crashes_a_rule(process: PolicyPack) -> None:
     count = 0
 
-    @settings(max_examples=250, deadline=None)
+    # The same inputs for the same commit: a change is not stopped by what another one did.
+    @settings(max_examples=250, deadline=None, derandomize=True)
     @given(
         stacks=st.lists(damaged(), min_size=7, max_size=7), others=st.lists(ANYTHING, max_size=4), preview=st.booleans()
     )

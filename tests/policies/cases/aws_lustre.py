@@ -19,6 +19,7 @@ def lustre(**changed: Any) -> Resource:
 BREAKS: Breaks = {
     "lustre-size": [
         (lustre(storageCapacity=5000), "storageCapacity: 5000Gi is 5000 GiB, and persistent-2 on ssd has no such size"),
+        (lustre(storageCapacity=10**18), "storageCapacity: '1000000000000000000Gi' is more than"),
         (lustre(perUnitStorageThroughput=300), "perUnitStorageThroughput: 300"),
         (lustre(perUnitStorageThroughput=None), "perUnitStorageThroughput"),
         (lustre(deploymentType="SCRATCH_2"), "perUnitStorageThroughput"),
