@@ -98,7 +98,7 @@ def rbac_wildcards(role: Field, report: Report) -> None:
     types=_ROLES,
     id="secrets-readable",
     severity=Severity.HIGH,
-    # Operators of everybody, KubeRay's chart too, read secrets of all namespaces: they have to be looked at, not stopped.
+    # Operators read secrets of all namespaces, KubeRay's too: they have to be looked at, not stopped.
     level=Level.ADVISORY,
     what="Roles read secrets by name, and none reads those of all namespaces.",
     why=(
