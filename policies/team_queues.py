@@ -46,12 +46,12 @@ def _of_pod(pod: Pod, allowed: tuple[str, ...], resource: Resource, report: Repo
     # What cannot be read of its containers is for `gpu-queue` to note.
     free = not uses_gpus(pod, Report())
     labels = pod.object.at("metadata", "labels")
-    for label in (queue_labels.KUEUE, queue_labels.KAI):
-        if labels[label].text():
-            _judge(labels[label], allowed, resource, report, free=free)
-            return
-    if (field := queue_field(pod)) is not None:
-        _judge(field, allowed, resource, report, free=free)
+    # All of them: which one counts is for the scheduler that places the pods, and a good name must not hide a bad one.
+    named = [labels[queue_labels.KUEUE], labels[queue_labels.KAI], queue_field(pod)]
+    for field in named:
+        if field is not None:
+            with report.reading(resource.urn):
+                _judge(field, allowed, resource, report, free=free)
 
 
 def _judge(field: Field, allowed: tuple[str, ...], resource: Resource, report: Report, *, free: bool) -> None:

@@ -1,6 +1,6 @@
 """Laws about workloads that use GPUs."""
 
-from model import gpu_requests, laws, queue_labels
+from model import gpu_requests, laws, pod_templates, queue_labels
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import PodRule, Report, rule
@@ -66,12 +66,8 @@ def gpu_queue(pod: Pod, report: Report) -> None:
 
 def _scheduled_by(name: str, pod: Pod, report: Report) -> None:
     scheduler = pod.spec["schedulerName"]
-    if pod.group not in _OPERATED and scheduler.text() != name:
+    if pod.group not in pod_templates.OPERATED and scheduler.text() != name:
         report.violation(scheduler, f"{scheduler.text() or 'the default scheduler'} knows no queues")
-
-
-_OPERATED = frozenset({"ray.io", "batch.volcano.sh", "flow.volcano.sh"})
-"""Groups whose operator sets the scheduler's name itself."""
 
 
 def queue_field(pod: Pod) -> Field | None:

@@ -11,6 +11,7 @@ from model.admission.cel import KIND, joined, literal, names, per_container, per
 from model.gpu_requests import ANY_MAKERS, MIG, MPS_PIPES, NOTHING_VISIBLE, SHARED, SHARED_MEMORY, VISIBLE
 from model.image_names import TAG
 from model.nodes import POOL_LABEL
+from model.pod_templates import OPERATED
 
 if TYPE_CHECKING:
     from model.environment import Environment
@@ -44,24 +45,26 @@ def _label(of: str, key: str) -> str:
     return f"{of}.?metadata.?labels[?{literal(key)}].orValue('')"
 
 
-_OPERATED = ("ray.io", "batch.volcano.sh", "flow.volcano.sh")
-"""Groups whose operator sets the scheduler's name itself."""
 _POD_GROUP = "scheduling.volcano.sh/PodGroup"
 
 _ANNOTATED = f"pod.?metadata.?annotations[?{literal(queue_labels.ANNOTATION)}].orValue('')"
 
 
 def _queues(pods: str) -> str:
-    """The queues that an object names for some of its pods; one that is missing is an empty text."""
-    return (
-        "variables.kueue != '' ? [variables.kueue] : variables.kai != '' ? [variables.kai]"
-        " : variables.kind == 'ray.io/RayCronJob' ? []"
+    """The queues that an object names for some of its pods, in every place where it names one.
+
+    Where none of the labels does, a name that is missing is an empty text.
+    """
+    own = (
+        "(variables.kind == 'ray.io/RayCronJob' ? []"
         f" : request.kind.group == 'ray.io' ? [{_label('object', queue_labels.VOLCANO)}]"
         " : variables.kind == 'batch.volcano.sh/CronJob' ? [object.?spec.?jobTemplate.?spec.?queue.orValue('')]"
         f" : request.kind.group in {texts(('batch.volcano.sh', 'flow.volcano.sh', 'scheduling.volcano.sh'))}"
         " ? [object.?spec.?queue.orValue('')]"
-        f" : {pods}.map(pod, {_ANNOTATED})"
+        f" : {pods}.map(pod, {_ANNOTATED}))"
     )
+    labels = "[variables.kueue, variables.kai].filter(queue, queue != '')"
+    return f"({labels} + {own}.filter(queue, queue != '' || variables.kueue + variables.kai == ''))"
 
 
 VARIABLES: Mapping[str, str] = {
@@ -114,7 +117,7 @@ def _gpu_queue() -> str:
     scheduler = (
         f"(variables.kai != '' ? {literal(queue_labels.KAI_SCHEDULER)} : {literal(queue_labels.VOLCANO_SCHEDULER)})"
     )
-    other = f"variables.kueue != '' || request.kind.group in {texts(_OPERATED)} ? '' : {_of_pods(scheduler)}"
+    other = f"variables.kueue != '' || request.kind.group in {texts(OPERATED)} ? '' : {_of_pods(scheduler)}"
     unnamed = (
         "variables.kind == 'ray.io/RayCronJob' && variables.kueue + variables.kai == ''"
         " ? 'a RayCronJob cannot name a queue for what it makes; make the jobs themselves'"

@@ -86,7 +86,22 @@ def test_the_run_that_may_write_executes_nothing_of_the_change() -> None:
 
 def test_both_speak_of_the_same_environments_and_of_shipped_ones() -> None:
     named = [
-        job["strategy"]["matrix"]["environment"] for file in (REVIEW, COMMENT) for job in load(file)["jobs"].values()
+        load(file)["jobs"][job]["strategy"]["matrix"]["environment"]
+        for file, job in ((REVIEW, "review"), (COMMENT, "comment"))
     ]
     assert named[0] == named[1]
     assert all((ROOT / "stacks" / f"Pulumi.{name}.yaml").is_file() for name in named[0])
+
+
+def test_the_check_to_require_is_there_for_every_change_and_fails_with_any_review() -> None:
+    review = load(REVIEW)
+    assert not review["on"]["pull_request"], "a change that is left out would wait for the check for ever"
+    verdict = review["jobs"]["verdict"]
+    assert (verdict["needs"], verdict["if"]) == ("review", "always()")
+    assert verdict["steps"][-1]["run"] == 'test "$RESULT" = success'
+    assert "the check `verdict`" in (ROOT / "docs" / "guides" / "pull-requests.md").read_text()
+
+
+def test_a_change_is_compared_with_what_it_is_merged_into() -> None:
+    (review,) = [step for step in steps(REVIEW) if step.get("uses") == "./"]
+    assert review["with"]["against"] == "HEAD^1"

@@ -73,6 +73,24 @@ BREAKS: Breaks = {
             [PLATFORM, of_team("JobSet", template(), **{"kai.scheduler/queue": "production"})],
             'metadata.labels["kai.scheduler/queue"]: production is none',
         ),
+        (
+            [
+                PLATFORM,
+                of_team("Pod", template(gpus(8), queue="production"), **{"kueue.x-k8s.io/queue-name": "research.llm"}),
+            ],
+            f"{_PLACE}production is none",
+        ),
+        (
+            [
+                PLATFORM,
+                of_team(
+                    "RayCluster",
+                    template(gpus(8)),
+                    **{"kai.scheduler/queue": "research.llm", "volcano.sh/queue-name": "production"},
+                ),
+            ],
+            'metadata.labels["volcano.sh/queue-name"]: production is none',
+        ),
         ([PLATFORM, pod_group("production")], "spec.queue: production is none"),
         ([PLATFORM, pod_group("default")], "spec.queue: default is none"),
     ],
