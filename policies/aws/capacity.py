@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from policies.aws.efa import fabrics
 from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, NODE_POOL, template_of, told, whole
 from policies.fields import Field, UnreadableError
-from policies.rules import Option, Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
+from policies.rules import Level, Option, Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
 
 _INSTANCE = "aws:ec2/instance:Instance"
 _TYPE_LABEL = "node.kubernetes.io/instance-type"
@@ -301,6 +301,7 @@ def _pinned(node_class: Resource) -> bool:
     types=_COSTS,
     id="cost-tags",
     severity=Severity.LOW,
+    level=Level.ADVISORY,
     what="What is billed carries the tags by which bills are told apart.",
     why="Nobody can say afterwards whose machines they were; a tag that is added later does not reach back.",
     fix="Add the tags; a launch template also gives them to its instances and volumes (`tagSpecifications`).",

@@ -4,7 +4,7 @@ import re
 
 from policies.aws.reading import whole
 from policies.fields import Field
-from policies.rules import Option, Report, ResourceRule, Severity, rule
+from policies.rules import Level, Option, Report, ResourceRule, Severity, rule
 
 _CLUSTER = ("aws:eks/cluster:Cluster",)
 _LOGS = ("audit", "authenticator")
@@ -112,6 +112,7 @@ def cluster_entry(cluster: Field, report: Report) -> None:
     types=("aws:cloudwatch/logGroup:LogGroup",),
     id="log-retention",
     severity=Severity.LOW,
+    level=Level.ADVISORY,
     what="Logs are kept for a time: those of a control plane long enough to look into an incident, and none for ever.",
     why="A group without a time keeps everything, and costs more each month. Incidents are found after weeks.",
     fix="Set `retentionInDays`.",

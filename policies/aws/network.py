@@ -4,7 +4,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 
 from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, flag, naming, whole
 from policies.fields import Field, UnreadableError
-from policies.rules import Option, Report, ResourceRule, Severity, Stack, StackRule, rule
+from policies.rules import Level, Option, Report, ResourceRule, Severity, Stack, StackRule, rule
 
 _GROUPS = ("aws:ec2/securityGroup:SecurityGroup", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup")
 _RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
@@ -102,6 +102,7 @@ def public_nodes(machine: Field, report: Report) -> None:
     StackRule,
     id="s3-route",
     severity=Severity.LOW,
+    level=Level.ADVISORY,
     what="A VPC with a NAT gateway reaches S3 by a gateway endpoint.",
     why=(
         "A gateway endpoint costs nothing, and a NAT gateway takes money for each gigabyte of data sets, images and "

@@ -1,7 +1,7 @@
 """Laws about the account's own registry of images."""
 
 from policies.fields import Field
-from policies.rules import Report, ResourceRule, Severity, rule
+from policies.rules import Level, Report, ResourceRule, Severity, rule
 
 _REPOSITORY = ("aws:ecr/repository:Repository",)
 
@@ -31,6 +31,7 @@ def registry_tags(repository: Field, report: Report) -> None:
     types=_REPOSITORY,
     id="registry-scan",
     severity=Severity.LOW,
+    level=Level.ADVISORY,
     what="Images are searched for known flaws when they are pushed.",
     why="Images of training bring hundreds of packages, which nobody looks at for the life of a model.",
     fix="Set `imageScanningConfiguration: {scanOnPush: true}`.",
