@@ -28,4 +28,5 @@ def test_a_drill_ends_as_if_nothing_had_happened(seed: int, tmp_path: Path, stor
     outcome = drilling.drill(seed, tmp_path, store, rclone, lambda _: None)
     assert outcome.broken == [], outcome.events
     assert len(outcome.events) == 3
-    assert outcome.checkpoints >= 5
+    # A copy that is late is passed over for a newer one; what every drill ends with is as many as are kept.
+    assert outcome.checkpoints >= 2
