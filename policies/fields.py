@@ -134,6 +134,17 @@ class Field:
                 self, "is a secret that is no quantity" if self.secret else f"holds {error}"
             ) from None
 
+    def whole(self) -> int | None:
+        """Read a whole number: a number, or text as in a quantity.
+
+        Raises:
+            UnreadableError: It is unknown, or no whole number.
+        """
+        amount = self.quantity()
+        if amount is not None and amount.value % 1:
+            raise UnreadableError(self, f"holds {self} where a whole number belongs")
+        return None if amount is None else int(amount.value)
+
     def plain(self) -> Any:
         """Read the whole value with everything in it, whole numbers as int.
 

@@ -73,22 +73,30 @@ class Stack:
     resources: tuple[Resource, ...]
     document: Field | None
 
-    @cached_property
+    @property
     def environment(self) -> "Environment | None":
         """The document, checked as `./gangline check` does; None where a stack has none.
 
         Raises:
             UnreadableError: Something in it is not known yet, or it has errors.
         """
+        if isinstance(self._judged, UnreadableError):
+            raise UnreadableError(self._judged.field, self._judged.reason)
+        return self._judged
+
+    @cached_property
+    def _judged(self) -> "Environment | UnreadableError | None":
+        """The document, or why it cannot be had. Checked once: each pod of each rule asks."""
         if self.document is None:
             return None
         # Not at the top: the model behind it would double the time that the pack needs to start.
         from model import document
 
-        found = document.judge(self.document.plain()).environment
-        if found is None:
-            raise UnreadableError(self.document, "has errors; see `./gangline check`")
-        return found
+        try:
+            found = document.judge(self.document.plain()).environment
+        except UnreadableError as error:
+            return error
+        return UnreadableError(self.document, "has errors; see `./gangline check`") if found is None else found
 
     @cached_property
     def _by_type(self) -> Mapping[str, list[Resource]]:

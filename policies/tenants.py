@@ -81,7 +81,7 @@ def _gang(pod: Pod) -> dict[str, tuple[Field, Decimal]]:
     spec = pod.object["spec"]
     match pod.group, pod.kind:
         case "batch.volcano.sh", "Job":
-            least, tasks = _number(spec["minAvailable"]), spec["tasks"].items()
+            least, tasks = spec["minAvailable"].whole(), spec["tasks"].items()
             groups = [(task["replicas"], _together(task), task.at("template", "spec")) for task in tasks]
             if least is not None and least < sum(number for _, number, _ in groups):
                 return {}  # which of the pods are the gang is Volcano's choice
@@ -89,7 +89,7 @@ def _gang(pod: Pod) -> dict[str, tuple[Field, Decimal]]:
             cluster = spec if pod.kind == "RayCluster" else spec["rayClusterSpec"]
             key = "minReplicas" if cluster["enableInTreeAutoscaling"].boolean() else "replicas"
             groups = [
-                (group[key], _number(group[key]) or 0, group.at("template", "spec"))
+                (group[key], group[key].whole() or 0, group.at("template", "spec"))
                 for group in cluster["workerGroupSpecs"].items()
             ]
             groups.append((spec, 1, cluster.at("headGroupSpec", "template", "spec")))
@@ -107,13 +107,8 @@ def _gang(pod: Pod) -> dict[str, tuple[Field, Decimal]]:
 
 def _together(task: Field) -> int:
     """How many pods of a task start together."""
-    least = _number(task["minAvailable"])
-    return (_number(task["replicas"]) or 0) if least is None else least
-
-
-def _number(field: Field) -> int | None:
-    amount = field.quantity()
-    return None if amount is None else int(amount.value)
+    least = task["minAvailable"].whole()
+    return (task["replicas"].whole() or 0) if least is None else least
 
 
 def _too_large(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from model import volcano_job_faults
-from policies.fields import Field, UnreadableError
+from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import Level, PodRule, Report, ResourceRule, Severity, rule
 
@@ -96,13 +96,6 @@ def _at(spec: Field, path: tuple[str | int, ...]) -> str:
     return place
 
 
-def _whole(field: Field) -> int | None:
-    amount = field.quantity()
-    if amount is not None and amount.value % 1:
-        raise UnreadableError(field, "is not a whole number")
-    return None if amount is None else int(amount.value)
-
-
 class _Reading:
     """Reads what the model judges of a job. What cannot be read is noted, and with it goes what is counted with it."""
 
@@ -139,7 +132,7 @@ class _Reading:
 
     def _whole(self, holder: Field, key: str) -> int | None:
         with self._report.reading():
-            return _whole(holder[key])
+            return holder[key].whole()
         return None
 
     def _policies(self, holder: Field) -> Iterator[Mapping[str, Any]]:
@@ -149,7 +142,7 @@ class _Reading:
                     yield {
                         "event": item["event"].text(),
                         "events": [each.text() or "" for each in item["events"].items()],
-                        "exitCode": _whole(item["exitCode"]),
+                        "exitCode": item["exitCode"].whole(),
                         "action": item["action"].text(),
                     }
 
@@ -167,7 +160,7 @@ class _Reading:
             if topology.value is not None:
                 return {
                     "mode": topology["mode"].text() or "hard",
-                    "highestTierAllowed": _whole(topology["highestTierAllowed"]),
+                    "highestTierAllowed": topology["highestTierAllowed"].whole(),
                     "highestTierName": topology["highestTierName"].text(),
                 }
         return {}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from policies.aws.reading import BUCKETS, listed, naming, parsed, told, whole
+from policies.aws.reading import BUCKETS, listed, naming, parsed, told
 from policies.fields import Field
 from policies.rules import Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
 
@@ -207,7 +207,7 @@ def _transitions(lifecycle: Field) -> Iterator[tuple[Field, str]]:
     steps = list[tuple[Field, Field, int, str]]()
     for each in lifecycle["transitions"].items():
         days, kind = each["days"], each["storageClass"]
-        at, name = whole(days), kind.text()
+        at, name = days.whole(), kind.text()
         if at is None or name is None:
             return  # by date: nothing to compare
         steps.append((days, kind, at, name))

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 
 from policies.aws.efa import fabrics
-from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, NODE_POOL, template_of, told, whole
+from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, NODE_POOL, template_of, told
 from policies.fields import Field, UnreadableError
 from policies.rules import Level, Option, Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
 
@@ -208,7 +208,7 @@ def _most(stack: Stack, resource: Resource) -> int | None:
     if resource.type == NODE_POOL:
         each = _gpus(list(_required(machine)))
         limits = machine.at("spec", "limits")
-        gpus, nodes = whole(limits[_GPU]), whole(limits["nodes"])
+        gpus, nodes = limits[_GPU].whole(), limits["nodes"].whole()
         if not each:
             return 0
         return gpus if gpus is not None else None if nodes is None else nodes * each
@@ -216,7 +216,7 @@ def _most(stack: Stack, resource: Resource) -> int | None:
     if not types and (template := template_of(stack, resource)):
         types = [template.inputs["instanceType"]]
     each = _gpus(types)
-    return each and each * (whole(machine.at("scalingConfig", "maxSize")) or 0)
+    return each and each * (machine.at("scalingConfig", "maxSize").whole() or 0)
 
 
 def _gpus(types: list[Field]) -> int:

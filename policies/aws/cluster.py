@@ -2,7 +2,6 @@
 
 import re
 
-from policies.aws.reading import whole
 from policies.fields import Field
 from policies.rules import Level, Option, Report, ResourceRule, Severity, rule
 
@@ -122,7 +121,7 @@ def cluster_entry(cluster: Field, report: Report) -> None:
 def log_retention(group: Field, report: Report) -> None:
     """Judge the time of a group; 0 and nothing both mean for ever."""
     kept = group["retentionInDays"]
-    days = whole(kept)
+    days = kept.whole()
     if not days:
         report.violation(kept, "is not set, which means for ever")
     elif days < report.options["days"] and _CONTROL_PLANE.fullmatch(group["name"].text() or ""):

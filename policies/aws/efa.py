@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from policies.aws.reading import NODE_GROUPS, listed, named, names, naming, template_of, whole
+from policies.aws.reading import NODE_GROUPS, listed, named, names, naming, template_of
 from policies.fields import UNKNOWN, Field, UnreadableError
 from policies.rules import Report, Resource, Severity, Stack, StackRule, rule
 
@@ -195,8 +195,8 @@ def _layout(instance: str | None, template: Field) -> Iterator[tuple[Field, str]
     written = template["networkInterfaces"].items()
     found = [
         interfaces.Interface(
-            whole(each["networkCardIndex"]) or 0,
-            whole(each["deviceIndex"]) or 0,
+            each["networkCardIndex"].whole() or 0,
+            each["deviceIndex"].whole() or 0,
             each["interfaceType"].text() if each["interfaceType"].text() in _EFA else "interface",  # pyright: ignore[reportArgumentType]
         )
         for each in written

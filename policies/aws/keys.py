@@ -1,6 +1,6 @@
 """Laws about keys of KMS."""
 
-from policies.aws.reading import kept, whole
+from policies.aws.reading import kept
 from policies.fields import Field
 from policies.rules import Option, Report, ResourceRule, Severity, Stack, StackRule, rule
 
@@ -42,7 +42,7 @@ def key_deletion(stack: Stack, report: Report) -> None:
     for key in stack.of(*_KEY):
         with report.reading(key.urn):
             window = key.inputs["deletionWindowInDays"]
-            days = whole(window)
+            days = window.whole()
             if days is not None and days < report.options["days"]:
                 short.append((window, key.urn))
     if short and kept(stack):

@@ -1,6 +1,6 @@
 """Laws about file systems of FSx for Lustre."""
 
-from policies.aws.reading import told, whole
+from policies.aws.reading import told
 from policies.fields import Field
 from policies.rules import Report, ResourceRule, Severity, rule
 
@@ -25,7 +25,7 @@ def lustre_size(system: Field, report: Report) -> None:
     if disk not in ("ssd", "hdd"):
         return  # Intelligent-Tiering has neither a size nor a speed of its own
     size, speed = system["storageCapacity"], system["perUnitStorageThroughput"]
-    gib = whole(size)
+    gib = size.whole()
     if gib is None:
         return  # made from a backup, with its size
     # Not at the top: the model behind it would double the time that the pack needs to start.
@@ -52,9 +52,9 @@ def lustre_size(system: Field, report: Report) -> None:
         deployment=deployment,
         disk=disk,
         efa=bool(system["efaEnabled"].boolean()),
-        metadata=whole(metadata["iops"]),
+        metadata=metadata["iops"].whole(),
         size=amount,
-        throughput=whole(speed),
+        throughput=speed.whole(),
     )
     for problem in lustre.faults(declared):
         report.violation(places[str(problem.path[-1])], told(problem))

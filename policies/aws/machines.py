@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, template_of, whole
+from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, template_of
 from policies.fields import Field
 from policies.rules import Option, Report, ResourceRule, Severity, Stack, StackRule, rule
 
@@ -38,7 +38,7 @@ def instance_metadata(machine: Field, report: Report) -> None:
         if tokens.text() != "required" and not (defaults and tokens.value is None):
             report.violation(tokens, "is not `required`")
     with report.reading():
-        number = whole(hops)
+        number = hops.whole()
         if number is not None and number > report.options["hops"]:
             report.violation(hops, f"is {number}: pods reach it too")
 

@@ -2,7 +2,7 @@
 
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
-from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, flag, naming, whole
+from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, flag, naming
 from policies.fields import Field, UnreadableError
 from policies.rules import Level, Option, Report, ResourceRule, Severity, Stack, StackRule, rule
 
@@ -63,7 +63,7 @@ def _world(field: Field) -> bool:
 
 def _allowed(entry: Field, protocol: str, report: Report) -> bool:
     ports = {str(each) for each in report.options["ports"]}
-    first, last = whole(entry["fromPort"]), whole(entry["toPort"])
+    first, last = entry["fromPort"].whole(), entry["toPort"].whole()
     if entry[protocol].text() not in ("tcp", "udp", "6", "17") or first is None or last is None:
         return False
     return 0 <= last - first < len(ports) and all(str(port) in ports for port in range(first, last + 1))

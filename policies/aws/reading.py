@@ -113,18 +113,6 @@ def flag(field: Field) -> bool | None:
     return field.boolean()
 
 
-def whole(field: Field) -> int | None:
-    """Read a whole number.
-
-    Raises:
-        UnreadableError: It is not known, or something else.
-    """
-    amount = field.quantity()
-    if amount is not None and amount.value % 1:
-        raise UnreadableError(field, f"holds {field} where a whole number belongs")
-    return None if amount is None else int(amount.value)
-
-
 def told(problem: "Problem") -> str:
     """Give what the model says of a value, with what it allows."""
     allowed = f" (allowed: {problem.allowed})" if problem.allowed else ""
