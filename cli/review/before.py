@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _SCRIPT = Path(__file__).with_name("rehearsing.py")
 _STACK = "pulumi:pulumi:Stack"
 _PLATFORM = "gangline:index:Platform"
+_PATIENCE = 300
+"""Seconds for a rehearsal, which takes a few. What hangs must not take the rest of a report with it."""
 
 
 @dataclass(frozen=True)
@@ -165,8 +167,11 @@ class Rehearsing:
 
     def result(self) -> Before:
         """Wait for it, and give what came of it."""
-        _, said = self._process.communicate()
         called = self._at.called
+        try:
+            _, said = self._process.communicate(timeout=_PATIENCE)
+        except subprocess.TimeoutExpired:
+            return Before(called, note=f"its rehearsal did not end in {_PATIENCE} seconds, so nothing can be compared")
         if not self._file.is_file():
             return Before(called, (), new=True)
         if self._process.returncode or not self._answer.is_file():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from twin.differences import Change, Difference
 
 LIMIT = 60_000
-"""Letters of a report; a comment on GitHub holds 65,536, and what posts it adds a line."""
+"""Bytes of a report. A comment on GitHub holds 65,536 letters, and what posts it adds a line and cuts by bytes."""
 _STEPS = (10_000, 200, 50, 15, 5)
 """How many entries of each list are written out, tried in order until the report is short enough."""
 _OPEN = 6
@@ -27,7 +27,7 @@ _SIGNS = {"add": "➕", "change": "✏️", "replace": "♻️", "remove": "➖"
 def page(review: Review) -> str:
     """Give the report. Lists that would make it too long for a comment are cut, and say by how much."""
     pages = ("\n".join(_lines(review, most)) + "\n" for most in _STEPS)
-    return next((page for page in pages if len(page) <= LIMIT), f"{_head(review)}\n")
+    return next((page for page in pages if len(page.encode()) <= LIMIT), f"{_head(review)}\n")
 
 
 def marker(environment: str) -> str:

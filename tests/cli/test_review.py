@@ -246,6 +246,16 @@ def test_it_is_compared_with_where_the_work_left_the_default_branch(
     assert before.commit("HEAD~2").called == f"HEAD~2 ({git(tmp_path, 'rev-parse', 'HEAD~2')[:7]})"
 
 
+def test_a_past_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(before, "_PATIENCE", 0.2)
+    file = tmp_path / "Pulumi.twin.yaml"
+    file.touch()
+    with subprocess.Popen(["sleep", "60"], stderr=subprocess.PIPE, text=True) as process:
+        was = before.Rehearsing(before.Commit("1", "main (1)"), file, tmp_path / "answer", process).result()
+        process.kill()
+    assert (was.resources, was.note) == (None, "its rehearsal did not end in 0.2 seconds, so nothing can be compared")
+
+
 def test_a_saved_state_of_the_same_stack_differs_in_nothing(tmp_path: Path) -> None:
     now = making.read("sharing")
     stack = "urn:pulumi:sharing::gangline::pulumi:pulumi:Stack::gangline-sharing"

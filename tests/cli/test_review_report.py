@@ -1,6 +1,7 @@
 """A review in its forms: Markdown, SARIF, annotations; and the places that it names."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from markdown_it import MarkdownIt
@@ -63,7 +64,7 @@ def test_long_reports_fit_into_a_comment_and_say_what_is_left_out() -> None:
         for number in range(3000)
     )
     page = markdown.page(review(*[FINDING] * 500, changes=changes, document=NOTHING))
-    assert len(page) <= markdown.LIMIT
+    assert len(page.encode()) <= markdown.LIMIT
     assert "and 2950 more" in page
     assert "<details>" in page
     assert page.count("<details>") == page.count("</details>")
@@ -106,8 +107,8 @@ def test_exemptions_stand_apart() -> None:
     assert "### Notes" not in page
     assert "| `image-version` | `core/v1:Pod::two` | ops, old, until 2027-01-31 |" in page
     assert list(annotations.lines(review(EXEMPTED))) == []
-    (result,) = sarif.log(review(EXEMPTED), "1")["runs"][0]["results"]
-    assert result["suppressions"] == [{"kind": "external", "justification": "ops, old, until 2027-01-31"}]
+    (run,) = sarif.log(review(EXEMPTED), "1")["runs"]
+    assert (run["results"], run["tool"]["driver"]["rules"]) == ([], []), "an alert would be open, whatever it says"
 
 
 def test_code_scanning_is_told_rule_place_and_fix() -> None:
@@ -132,6 +133,12 @@ def test_code_scanning_is_told_rule_place_and_fix() -> None:
         "region": {"startLine": 12},
     }
     assert json.loads(json.dumps(log)) == log
+
+
+def test_a_rule_that_only_advises_has_no_score_that_would_fail_a_check() -> None:
+    (run,) = sarif.log(review(replace(FINDING, level="advisory")), "1")["runs"]
+    assert "properties" not in run["tool"]["driver"]["rules"][0]
+    assert run["results"][0]["level"] == "warning"
 
 
 def test_annotations_are_one_line_each() -> None:
