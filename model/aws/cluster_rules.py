@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from model import aws, names
+from model import aws, names, networks
 from model.problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest
 
 from . import here, subnets
@@ -34,8 +34,6 @@ _PRIVATE = tuple(
 """RFC 1918, RFC 6598 and RFC 2544: what a VPC may have."""
 _NOBODY = tuple(ipaddress.IPv4Network(text) for text in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3"))
 """Where nobody comes from over the internet (RFC 6890)."""
-_WIDEST = 8
-"""The most that anybody was ever given is a /8 (https://www.iana.org/assignments/ipv4-address-space)."""
 _MOST_PUBLIC = 40
 """Networks of one cluster, a quota that is not raised
 (https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html)."""
@@ -160,7 +158,7 @@ def _public(env: "Environment") -> Iterator[Problem]:
             continue
         if cidr != str(found):
             yield Problem(at, cidr, "must say its length", "such as 203.0.113.0/24", str(found))
-        elif found.prefixlen < _WIDEST:
+        elif networks.wide(cidr):
             part = "a large part of the internet" if found.prefixlen else "the whole internet"
             message = f"opens the cluster's API to {part}"
             yield Problem(at, cidr, message, "networks of yours, such as 203.0.113.0/24", "leave it out")

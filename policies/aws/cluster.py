@@ -2,12 +2,12 @@
 
 import re
 
+from policies.aws.reading import wide
 from policies.fields import Field
 from policies.rules import Level, Option, Report, ResourceRule, Severity, rule
 
 _CLUSTER = ("aws:eks/cluster:Cluster",)
 _LOGS = ("audit", "authenticator")
-_EVERYBODY = ("0.0.0.0/0", "::/0")
 _CONTROL_PLANE = re.compile(r"/aws/eks/.+/cluster")
 
 
@@ -41,8 +41,8 @@ def cluster_endpoint(cluster: Field, report: Report) -> None:
             report.violation(network["publicAccessCidrs"], "names no networks, so that everybody may come")
         for each in cidrs:
             with report.reading():
-                if each.text() in _EVERYBODY:
-                    report.violation(each, f"{each} is everybody")
+                if wide(each):
+                    report.violation(each, f"{each} is the whole internet, or a large part of it")
 
 
 @rule(

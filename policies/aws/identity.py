@@ -2,8 +2,8 @@
 
 import re
 
-from policies.aws.reading import listed
-from policies.aws.statements import POLICIES, allowed, documents
+from policies.aws.reading import BUCKETS, listed
+from policies.aws.statements import POLICIES, Statement, allowed, documents
 from policies.fields import Field
 from policies.rules import Option, Report, ResourceRule, Severity, rule
 
@@ -18,6 +18,7 @@ _BROAD = re.compile(
     r"arn:[^:]+:iam::aws:policy/(?:.*/)?(AdministratorAccess.*|PowerUserAccess|.*FullAccess(?:V[0-9])?)"
 )
 _OF_RESOURCES = (
+    *BUCKETS,
     "aws:s3/bucketPolicy:BucketPolicy",
     "aws:kms/key:Key",
     "aws:kms/keyPolicy:KeyPolicy",
@@ -25,11 +26,13 @@ _OF_RESOURCES = (
     "aws:sqs/queuePolicy:QueuePolicy",
     "aws:sns/topic:Topic",
     "aws:sns/topicPolicy:TopicPolicy",
+    "aws:ecr/registryPolicy:RegistryPolicy",
     "aws:ecr/repositoryPolicy:RepositoryPolicy",
     "aws:efs/fileSystemPolicy:FileSystemPolicy",
     "aws:secretsmanager/secret:Secret",
     "aws:secretsmanager/secretPolicy:SecretPolicy",
 )
+_PERMISSION = "aws:lambda/permission:Permission"
 _ESCALATIONS = (
     # By any of these somebody gives himself, or a role that he may take, what he was not given.
     "iam:AddUserToGroup",
@@ -39,17 +42,26 @@ _ESCALATIONS = (
     "iam:CreateAccessKey",
     "iam:CreateLoginProfile",
     "iam:CreatePolicyVersion",
+    "iam:CreateServiceSpecificCredential",
     "iam:DeleteRolePermissionsBoundary",
+    "iam:DeleteUserPermissionsBoundary",
     "iam:PutGroupPolicy",
     "iam:PutRolePermissionsBoundary",
     "iam:PutRolePolicy",
+    "iam:PutUserPermissionsBoundary",
     "iam:PutUserPolicy",
     "iam:SetDefaultPolicyVersion",
+    "iam:UpdateAccessKey",
     "iam:UpdateAssumeRolePolicy",
     "iam:UpdateLoginProfile",
     "eks:AssociateAccessPolicy",
     "eks:CreateAccessEntry",
+    "eks:CreatePodIdentityAssociation",
+    "eks:UpdateAccessEntry",
+    "eks:UpdatePodIdentityAssociation",
 )
+_BOUND = frozenset({"iam:permissionsboundary", "iam:policyarn", "eks:policyarn"})
+"""What says how much may be given."""
 
 
 @rule(
@@ -57,26 +69,33 @@ _ESCALATIONS = (
     types=POLICIES,
     id="iam-wildcards",
     severity=Severity.HIGH,
-    what="A policy names the actions and the resources that it allows.",
+    what="A policy names the actions that it allows, and what it allows them on.",
     why=(
-        "A wildcard also allows what AWS adds tomorrow, and the buckets and keys of every other team in the account. "
-        "Whoever takes over one pod has it all."
+        "An action with a wildcard also allows what AWS adds tomorrow; a resource without a name is that of every "
+        "other team in the account. Whoever takes over one pod has it all."
     ),
     fix=(
-        "Name actions and resources. Where ids cannot be known before, keep to tags by a condition, give the statement "
-        "a Sid, and write the reason into `model/aws/wildcards.py`."
+        "Name actions, and begin resources with a name: `arn:aws:s3:::bucket/*` is one. Where ids cannot be known "
+        "before, keep to a tag by a condition; what has to be allowed on anything goes into the option `anywhere`."
     ),
     link="https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html",
+    options={
+        "anywhere": Option(
+            list,
+            (),
+            "Actions that may be allowed on anything, such as those of a controller: `elasticloadbalancing:*`.",
+        )
+    },
 )
 def iam_wildcards(holder: Field, report: Report) -> None:
-    """Judge each statement by the model's rules about wildcards, which know the reasons of those that are needed."""
+    """Judge each statement by the model, which knows what has a name and what needs none."""
     # Not at the top: the pack starts without what few stacks need.
-    from model.aws.wildcards import unreasoned
+    from model.aws import reach
 
     for policy in documents(holder):
         for statement in allowed(policy, report):
-            for wildcard in unreasoned({"Statement": [statement.plain]}):
-                report.violation(statement.field, f"{_shown(wildcard.text, policy)}: {wildcard.fault}")
+            for text, fault in reach.excess(statement.plain, report.options["anywhere"]):
+                report.violation(statement.field, f"{_shown(text, policy)}: {fault}")
 
 
 def _shown(text: str, policy: Field) -> str:
@@ -98,11 +117,14 @@ def _shown(text: str, policy: Field) -> str:
 )
 def iam_pass_role(holder: Field, report: Report) -> None:
     """Judge the statements that allow it, by wildcards too."""
+    # Not at the top: the pack starts without what few stacks need.
+    from model.aws import reach
+
     for policy in documents(holder):
         for statement in allowed(policy, report):
             if not statement.allows(["iam:PassRole"]):
                 continue
-            if statement.anywhere:
+            if not all(map(reach.names_something, statement.resources)):
                 report.violation(statement.field, "passes any role on")
             elif "iam:passedtoservice" not in statement.keys:
                 report.violation(statement.field, "passes a role on to any service")
@@ -126,11 +148,17 @@ def iam_pass_role(holder: Field, report: Report) -> None:
 )
 def iam_escalation(holder: Field, report: Report) -> None:
     """Judge the statements that allow it, by wildcards too, and without a condition that binds it."""
-    bound = {"iam:permissionsboundary", "iam:policyarn", "eks:policyarn"}
+    # Not at the top: the pack starts without what few stacks need.
+    from model.aws import conditions, reach
+
     for policy in documents(holder):
         for statement in allowed(policy, report):
             found = statement.allows(_ESCALATIONS)
-            if found and not statement.keys & bound:
+            bound = any(
+                key in _BOUND and all(map(reach.names_something, values))
+                for _, key, values in conditions.binding(statement.condition)
+            )
+            if found and not bound:
                 report.violation(statement.field, f"allows {found[0]}{_more(found)}")
 
 
@@ -170,8 +198,9 @@ def iam_managed_policies(holder: Field, report: Report) -> None:
         "provider whose subject is not compared: every repository of the world has one from the same provider."
     ),
     fix=(
-        "Name the principal; compare `sub` of an identity provider by `StringEquals`, down to branch or service "
-        "account."
+        "Name the principal, or your organization by a condition on `aws:PrincipalOrgID`; compare `sub` of an identity "
+        "provider by `StringEquals`. `repo:ORG/REPOSITORY:*` lets in whoever may push a branch or open a pull request "
+        "from one: for what deploys name the branch."
     ),
     link="https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html",
 )
@@ -180,56 +209,77 @@ def iam_trust(role: Field, report: Report) -> None:
     for statement in allowed(role["assumeRolePolicy"], report):
         with report.reading():
             principal = statement.field["Principal"]
-            if _everybody(principal):
-                report.violation(principal, "anybody may take the role")
-            elif isinstance(principal.value, dict) and principal["Federated"].value is not None:
+            everybody = _everybody(statement, "anybody may take the role", report)
+            if not everybody and _named(principal) and principal["Federated"].value is not None:
                 _federated(statement.field, report)
 
 
-def _everybody(principal: Field) -> bool:
-    return any(each.text() == "*" for each in listed(principal["AWS"] if _named(principal) else principal))
+def _everybody(statement: Statement, message: str, report: Report) -> bool:
+    """Tell of a statement that is for everybody, unless a condition says for whom; and whether it is for everybody."""
+    # Not at the top: the pack starts without what few stacks need.
+    from model.aws import conditions
+
+    named, others = statement.field["Principal"], statement.field["NotPrincipal"]
+    where = named if others.value is None else others
+    principals = listed(named["AWS"] if _named(named) else named)
+    if others.value is None and not any(each.text() == "*" for each in principals):
+        return False
+    if not conditions.names_callers(statement.condition):
+        report.violation(where, message)
+    return True
 
 
 def _named(principal: Field) -> bool:
     return isinstance(principal.value, dict)
 
 
+_SUBJECTS = (":sub", "saml:aud", "cognito-identity.amazonaws.com:aud")
+"""Ends of the keys that say whose a token is. Cognito's is that of a pool of identities."""
+_OWNED = re.compile(r"((?:repo|project_path|system:serviceaccount):[^*?:]+:).*")
+"""Subjects that name a repository, a project or a namespace, whatever comes behind it: whoever may run anything there
+can run it as any of these."""
+_EQUAL = re.compile(r"(?:ForAnyValue:)?String(Equals|EqualsIgnoreCase|Like)", re.IGNORECASE)
+"""Tests that a token without the right subject does not meet."""
+
+
 def _federated(statement: Field, report: Report) -> None:
     subjects = [
-        value
-        for test in statement["Condition"].members().values()
-        for key, values in test.members().items()
-        if key.lower().endswith((":sub", "saml:aud"))
+        (test.lower().endswith("like"), value)
+        for test, keys in statement["Condition"].members().items()
+        if _EQUAL.fullmatch(test)
+        for key, values in keys.members().items()
+        if key.lower().endswith(_SUBJECTS)
         for value in listed(values)
     ]
     if not subjects:
         report.violation(statement, "no condition compares the subject of the token")
-    for each in subjects:
-        # A job of a repository ends in what started it; what comes before says whose it is.
-        if "*" in re.sub(r"^(repo:[^*?:]+:).*", r"\1", each.text() or "*"):
+    for pattern, each in subjects:
+        if pattern and re.search(r"[*?]", _OWNED.sub(r"\1", each.text() or "*")):
             report.violation(each, f"{each} lets many subjects in")
 
 
 @rule(
     ResourceRule,
-    types=_OF_RESOURCES,
+    types=(*_OF_RESOURCES, _PERMISSION),
     id="open-policies",
     severity=Severity.CRITICAL,
-    what="The policy of a resource lets nobody in unconditionally but whom it names.",
+    what="The policy of a resource lets nobody in but whom it names, by principal or by condition.",
     why=(
         "A bucket, a key, a queue or a registry of images whose policy allows `*` is open to every account of the "
-        "world."
+        "world; so is one with a condition that everybody meets, such as `aws:SecureTransport`."
     ),
-    fix="Name the principals, or add a condition on the organization, the account or the way in.",
-    link="https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html",
+    fix="Name the principals, or add a condition on the organization, the account, the network or the source.",
+    link="https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html",
 )
 def open_policies(holder: Field, report: Report) -> None:
-    """Judge the principals of each statement that allows something without a condition."""
+    """Judge the principals of each statement that allows something, and of permissions to call a function."""
     for statement in allowed(holder["policy"], report):
         with report.reading():
-            principal = statement.field["Principal"]
-            if not statement.keys and _everybody(principal):
-                report.violation(principal, "allows it to everybody")
+            _everybody(statement, "allows it to everybody", report)
+    with report.reading():
+        narrow = ("sourceArn", "sourceAccount", "principalOrgId")
+        if holder["principal"].text() == "*" and all(holder[each].value is None for each in narrow):
+            report.violation(holder["principal"], "allows it to everybody")
 
 
 @rule(

@@ -1,16 +1,12 @@
 """Laws about who reaches what in a network on AWS, and on which way."""
 
-from ipaddress import IPv4Network, IPv6Network, ip_network
-
-from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, flag, naming
-from policies.fields import Field, UnreadableError
+from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, flag, naming, wide
+from policies.fields import Field
 from policies.rules import Level, Option, Report, ResourceRule, Severity, Stack, StackRule, rule
 
 _GROUPS = ("aws:ec2/securityGroup:SecurityGroup", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup")
 _RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
 _INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
-_LARGEST = {4: 8, 6: 16}
-"""Bits of the prefix of the largest networks that one body is given: shorter ones are the world, or a half of it."""
 
 
 @rule(
@@ -46,19 +42,8 @@ def _networks(entry: Field, keys: tuple[str, ...], protocol: str, report: Report
         with report.reading():
             for each in entry[key].items() if isinstance(entry[key].value, list) else [entry[key]]:
                 with report.reading():
-                    if _world(each) and not _allowed(entry, protocol, report):
+                    if wide(each) and not _allowed(entry, protocol, report):
                         report.violation(each, f"{each} is the whole internet, or a large part of it")
-
-
-def _world(field: Field) -> bool:
-    text = field.text()
-    if text is None:
-        return False
-    try:
-        network: IPv4Network | IPv6Network = ip_network(text, strict=False)
-    except ValueError:
-        raise UnreadableError(field, "holds no network") from None
-    return network.prefixlen < _LARGEST[network.version] and not network.is_private
 
 
 def _allowed(entry: Field, protocol: str, report: Report) -> bool:

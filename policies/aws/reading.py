@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from model import networks
 from policies.fields import UNKNOWN, Field, UnreadableError
 from policies.rules import Resource, Stack
 
@@ -111,6 +112,19 @@ def flag(field: Field) -> bool | None:
     if isinstance(field.value, str) and field.value in ("true", "false"):
         return field.value == "true"
     return field.boolean()
+
+
+def wide(field: Field) -> bool:
+    """Say whether a network is the whole internet, or a large part of it; none is not.
+
+    Raises:
+        UnreadableError: It is not known, or no network.
+    """
+    text = field.text()
+    try:
+        return text is not None and networks.wide(text)
+    except ValueError:
+        raise UnreadableError(field, "holds no network") from None
 
 
 def told(problem: "Problem") -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from policies.aws.reading import listed, parsed
-from policies.fields import Field
+from policies.fields import UNKNOWN, Field
 from policies.rules import Report
 
 POLICIES = (
@@ -27,14 +27,13 @@ class Statement:
         field: Where it is.
         actions: What it allows; with `NotAction` everything.
         resources: On what; with `NotResource` on everything.
-        keys: The keys of its conditions, in lower case, as IAM compares them.
-        plain: It as `model.aws.wildcards` reads it.
+        plain: It as the model reads it. A value of a condition that is not known yet is taken for one that names
+            something.
     """
 
     field: Field
     actions: tuple[str, ...]
     resources: tuple[str, ...]
-    keys: frozenset[str]
     plain: dict[str, Any]
 
     def allows(self, actions: Iterable[str]) -> list[str]:
@@ -42,9 +41,14 @@ class Statement:
         return [each for each in actions if any(_matches(pattern, each) for pattern in self.actions)]
 
     @property
-    def anywhere(self) -> bool:
-        """Whether a resource of it is a wildcard from end to end, or all of a service."""
-        return any(re.fullmatch(r"\*|arn:[^:]*:[^:]*:[^:]*:[^:]*:([^/:]*[/:])?\*+", each) for each in self.resources)
+    def keys(self) -> frozenset[str]:
+        """The keys of its condition, in lower case, as IAM compares them."""
+        return frozenset(key.lower() for keys in self.condition.values() for key in keys)
+
+    @property
+    def condition(self) -> dict[str, Any]:
+        """Its condition, plain."""
+        return self.plain.get("Condition", {})
 
 
 def documents(properties: Field) -> list[Field]:
@@ -66,23 +70,23 @@ def allowed(policy: Field, report: Report) -> Iterator[Statement]:
 
 def _statement(field: Field) -> Statement:
     actions, resources = _texts(field["Action"]), _texts(field["Resource"])
-    conditions = field["Condition"].members()
-    keys = [key.lower() for each in conditions.values() for key in each.members()]
-    plain: dict[str, Any] = {
-        "Sid": field["Sid"].text() or "",
-        "Effect": "Allow",
-        "Action": list(actions),
-        "Resource": list(resources),
-    }
-    plain |= {"Condition": dict.fromkeys(keys)} if keys else {}
+    plain: dict[str, Any] = {"Effect": "Allow", "Action": list(actions), "Resource": list(resources)}
+    if condition := field["Condition"].members():
+        plain["Condition"] = {
+            test: {key: _values(values) for key, values in keys.members().items()} for test, keys in condition.items()
+        }
     plain |= {name: "*" for name in ("NotAction", "NotResource", "NotPrincipal") if field[name].value is not None}
     return Statement(
         field,
         ("*",) if "NotAction" in plain else actions,
         ("*",) if "NotResource" in plain else resources,
-        frozenset(keys),
         plain,
     )
+
+
+def _values(field: Field) -> list[str]:
+    values = field.items() if isinstance(field.value, list) else [field]
+    return ["unknown" if each.value is UNKNOWN else str(each.value) for each in values]
 
 
 def _texts(field: Field) -> tuple[str, ...]:

@@ -32,7 +32,12 @@ BREAKS: Breaks = {
         (reached(endpointPublicAccess=None), "vpcConfig.publicAccessCidrs: names no networks"),
         (
             reached(endpointPublicAccess=True, publicAccessCidrs=["192.0.2.0/24", "0.0.0.0/0"]),
-            "vpcConfig.publicAccessCidrs[1]: 0.0.0.0/0 is everybody",
+            "vpcConfig.publicAccessCidrs[1]: 0.0.0.0/0 is the whole internet",
+        ),
+        # Two halves are the whole.
+        (
+            reached(endpointPublicAccess=True, publicAccessCidrs=["17.0.0.0/8", "128.0.0.0/1"]),
+            "vpcConfig.publicAccessCidrs[1]: 128.0.0.0/1 is the whole internet, or a large part of it",
         ),
     ],
     "cluster-secrets": [
@@ -82,6 +87,7 @@ UNKNOWNS: Unknowns = {
         (reached(endpointPrivateAccess=UNKNOWN), "vpcConfig.endpointPrivateAccess"),
         (reached(endpointPublicAccess=UNKNOWN), "vpcConfig.endpointPublicAccess"),
         (reached(endpointPublicAccess=True, publicAccessCidrs=[UNKNOWN]), "vpcConfig.publicAccessCidrs[0]"),
+        (reached(endpointPublicAccess=True, publicAccessCidrs=["office"]), "vpcConfig.publicAccessCidrs[0]"),
     ],
     "cluster-secrets": [(cluster(encryptionConfig=UNKNOWN), "encryptionConfig")],
     "cluster-logs": [(cluster(enabledClusterLogTypes=["audit", UNKNOWN]), "enabledClusterLogTypes[1]")],

@@ -5,10 +5,23 @@ from typing import Any
 
 from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, document, platform, secret
 
+AWS = "arn:aws:iam::aws:policy/"
+ADMIN = f"{AWS}AdministratorAccess"
 BUCKET = "arn:aws:s3:::checkpoints/research/*"
+GROUPS = "arn:aws:autoscaling:us-east-2:123456789012:autoScalingGroup:*:autoScalingGroupName/"
 ROLE = "arn:aws:iam::123456789012:role/nodes"
+TAG = "aws:ResourceTag/gangline.dev/cluster"
 ISSUER = "token.actions.githubusercontent.com"
 PROVIDER = {"Federated": f"arn:aws:iam::123456789012:oidc-provider/{ISSUER}"}
+
+
+def with_options(**rules: Any) -> Resource:
+    """Give a platform whose document sets options of rules, by their ids."""
+    options = {rule.replace("_", "-"): values for rule, values in rules.items()}
+    return platform(document("aws-training") | {"policies": {"options": options}})
+
+
+ANYWHERE = with_options(iam_wildcards={"anywhere": ["elasticloadbalancing:*"]})
 
 
 def text(*statements: Any) -> str:
@@ -43,25 +56,46 @@ def of_queue(principal: Any, **more: Any) -> Resource:
 
 BREAKS: Breaks = {
     "iam-wildcards": [
-        (policy("s3:*", "arn:aws:s3:::checkpoints"), "policy.Statement[0]: s3:*: no wildcard is allowed in an action"),
-        (policy("s3:PutObject", BUCKET), f"policy.Statement[0]: {BUCKET}: has no reason"),
-        (policy(["s3:Get*"], "arn:aws:s3:::a", kind="policy:Policy"), "s3:Get*: no wildcard"),
+        (policy("s3:*", "arn:aws:s3:::checkpoints"), "policy.Statement[0]: s3:*: allows actions that nobody named"),
+        (policy("s3:PutObject"), "policy.Statement[0]: s3:PutObject on *: names no resource"),
+        (
+            policy(["s3:GetObject", "s3:PutObject"], "arn:aws:s3:::*"),
+            "s3:GetObject and 1 more on arn:aws:s3:::*: names",
+        ),
+        (policy("s3:GetObject", "arn:aws:s3:::*/research/*"), "s3:GetObject on arn:aws:s3:::*/research/*: names no"),
+        # Everything of a kind has no name.
+        (policy("iam:GetRole", "arn:aws:iam::123456789012:role/*"), "iam:GetRole on arn"),
+        (policy("autoscaling:SetDesiredCapacity", f"{GROUPS}*"), "autoscaling:SetDesiredCapacity on arn"),
+        (policy("ec2:CreateTags", ["arn:aws:ec2:*:*:network-interface/*", "arn:aws:ec2:*:*:instance/*"]), "instance/*"),
+        # What only looks may have wildcards; what gets needs a name.
+        (policy("secretsmanager:Get*"), "secretsmanager:Get* on *: names no resource"),
+        (policy("kms:D*", "arn:aws:kms:us-east-2:123456789012:key/0a1b"), "kms:D*: allows actions that nobody named"),
         (policy("s3:PutObject", "arn:aws:s3:::a", NotAction="s3:*"), "NotAction: allows all but what it names"),
-        # Its reason is that of a read, and this is none.
-        (policy("ec2:TerminateInstances", "*", Sid="CniRead"), "*: changes things without a condition"),
+        # A Sid is free text, whatever the statements of ours are called.
+        (policy("ec2:TerminateInstances", "*", Sid="CniRead"), "ec2:TerminateInstances on *: names no resource"),
+        (policy(["iam:CreateUser", "s3:DeleteBucket"], "*", Sid="ArchiveObjects"), "iam:CreateUser and 1 more on *"),
+        # Conditions that nearly every request meets, or that one without the tag meets.
+        (policy("ec2:DeleteVolume", Condition={"Bool": {"aws:SecureTransport": "true"}}), "ec2:DeleteVolume on *"),
+        (policy("ec2:DeleteVolume", Condition={"StringEqualsIfExists": {TAG: "atlas"}}), "ec2:DeleteVolume on *"),
+        (policy("ec2:DeleteVolume", Condition={"Null": {TAG: "true"}}), "ec2:DeleteVolume on *"),
         (role(inlinePolicies=[{"policy": text(allow("s3:*", "arn"))}]), "inlinePolicies[0].policy.Statement[0]: s3:*"),
         (
             Resource("aws:iam/policy:Policy", {"policy": secret(text(allow("s3:*", "arn:aws:s3:::a")))}),
-            "policy.Statement[0]: [secret]: no wildcard",
+            "policy.Statement[0]: [secret]: allows actions",
         ),
         (
             Resource("aws:iam/policy:Policy", {"policy": {"Statement": allow("ec2:*", "arn")}}),
             "policy.Statement: ec2:*",
         ),
+        (
+            [ANYWHERE, policy(["elasticloadbalancing:DeleteRule", "ec2:CreateSecurityGroup"])],
+            "policy.Statement[0]: ec2:CreateSecurityGroup on *",
+        ),
     ],
     "iam-pass-role": [
         (policy("iam:PassRole"), "policy.Statement[0]: passes any role on"),
         (policy("iam:*", "arn:aws:iam::123456789012:role/*"), "policy.Statement[0]: passes any role on"),
+        (policy("iam:PassRole", "arn:aws:iam::*:role/*"), "policy.Statement[0]: passes any role on"),
         (policy("iam:Pass*", ROLE), "policy.Statement[0]: passes a role on to any service"),
         (policy("*", ROLE), "policy.Statement[0]: passes a role on to any service"),
     ],
@@ -69,6 +103,11 @@ BREAKS: Breaks = {
         (policy("iam:PutRolePolicy", ROLE), "policy.Statement[0]: allows iam:PutRolePolicy"),
         (policy(["iam:get*", "IAM:attach*"], ROLE), "policy.Statement[0]: allows iam:AttachGroupPolicy and 2 more"),
         (policy("eks:CreateAccessEntry", "arn"), "policy.Statement[0]: allows eks:CreateAccessEntry"),
+        (policy("eks:Update*", "arn"), "policy.Statement[0]: allows eks:UpdateAccessEntry and 1 more"),
+        (policy("iam:*UserPermissionsBoundary", ROLE), "allows iam:DeleteUserPermissionsBoundary and 1 more"),
+        # Bound by what is no bound.
+        (policy("iam:AttachRolePolicy", ROLE, Condition={"StringNotEquals": {"iam:PolicyARN": ADMIN}}), "Statement[0]"),
+        (policy("iam:AttachRolePolicy", ROLE, Condition={"ArnLike": {"iam:PolicyARN": f"{AWS}*"}}), "Statement[0]"),
         (policy("iam:CreatePolicyVersion", ROLE, Condition={"Bool": {"aws:SecureTransport": "true"}}), "Statement[0]"),
     ],
     "iam-managed-policies": [
@@ -83,8 +122,17 @@ BREAKS: Breaks = {
     "iam-trust": [
         (trust("*"), "assumeRolePolicy.Statement[0].Principal: anybody may take the role"),
         (trust({"AWS": ["arn:aws:iam::1:root", "*"]}), "assumeRolePolicy.Statement[0].Principal: anybody"),
+        (trust("*", StringLike={"aws:PrincipalArn": "arn:aws:iam::*:role/ci"}), "Principal: anybody may take the role"),
+        (trust("*", StringNotEquals={"aws:PrincipalOrgID": "o-1"}), "Principal: anybody may take the role"),
+        (
+            role(assumeRolePolicy=text({"Effect": "Allow", "NotPrincipal": {"AWS": ROLE}, "Action": "sts:AssumeRole"})),
+            "assumeRolePolicy.Statement[0].NotPrincipal: anybody may take the role",
+        ),
         (trust(PROVIDER), "assumeRolePolicy.Statement[0]: no condition compares the subject of the token"),
         (trust(PROVIDER, StringEquals={f"{ISSUER}:aud": "sts.amazonaws.com"}), "no condition compares the subject"),
+        (trust(PROVIDER, StringNotEquals={f"{ISSUER}:sub": "repo:a/b:ref:refs/heads/main"}), "no condition compares"),
+        (trust(PROVIDER, StringEqualsIfExists={f"{ISSUER}:sub": "repo:a/b:ref:refs/heads/main"}), "no condition"),
+        (trust(PROVIDER, **{"ForAllValues:StringLike": {f"{ISSUER}:sub": "repo:a/b:*"}}), "no condition compares"),
         (
             trust(PROVIDER, StringLike={f"{ISSUER}:sub": "repo:example/*"}),
             f'Condition.StringLike["{ISSUER}:sub"]: repo:example/* lets many subjects in',
@@ -94,6 +142,23 @@ BREAKS: Breaks = {
     "open-policies": [
         (of_queue("*"), "policy.Statement[0].Principal: allows it to everybody"),
         (of_queue({"AWS": "*"}), "policy.Statement[0].Principal: allows it to everybody"),
+        # Conditions that everybody meets.
+        (of_queue("*", Condition={"Bool": {"aws:SecureTransport": "true"}}), "Principal: allows it to everybody"),
+        (of_queue("*", Condition={"IpAddress": {"aws:SourceIp": ["192.0.2.0/24", "0.0.0.0/0"]}}), "Principal: allows"),
+        (of_queue("*", Condition={"ArnLike": {"aws:SourceArn": "arn:aws:s3:*:*:*"}}), "Principal: allows it to"),
+        (of_queue("*", Condition={"StringEqualsIfExists": {"aws:PrincipalOrgID": "o-1"}}), "Principal: allows it to"),
+        (
+            Resource(
+                "aws:s3/bucketPolicy:BucketPolicy",
+                {"policy": text({"Effect": "Allow", "NotPrincipal": {"AWS": ROLE}, "Action": "s3:*", "Resource": "*"})},
+            ),
+            "policy.Statement[0].NotPrincipal: allows it to everybody",
+        ),
+        (
+            Resource("aws:s3/bucket:Bucket", {"policy": text(allow("s3:GetObject", Principal="*"))}),
+            "policy.Statement[0].Principal: allows it to everybody",
+        ),
+        (Resource("aws:lambda/permission:Permission", {"principal": "*"}), "principal: allows it to everybody"),
         (
             Resource("aws:kms/key:Key", {"policy": text(allow("kms:Decrypt", Principal="*"))}),
             "policy.Statement[0].Principal: allows it to everybody",
@@ -108,8 +173,16 @@ BREAKS: Breaks = {
 PASSES: Passes = {
     "iam-wildcards": [
         policy("s3:PutObject", "arn:aws:s3:::checkpoints/a"),
-        policy("ec2:DescribeInstances", "*", Sid="CniRead"),
-        policy("s3:PutObject", BUCKET, Sid="ArchiveObjects"),
+        policy(["s3:GetObject", "s3:Get*"], ["arn:aws:s3:::checkpoints", "arn:aws:s3:::checkpoints/*", BUCKET]),
+        policy("sqs:ReceiveMessage", "arn:aws:sqs:*:123456789012:karpenter-*"),
+        policy("secretsmanager:GetSecretValue", "arn:aws:secretsmanager:us-east-2:1:secret:research/token-??????"),
+        policy("logs:PutLogEvents", "arn:aws:logs:us-east-2:123456789012:log-group:/aws/eks/*"),
+        policy("autoscaling:SetDesiredCapacity", f"{GROUPS}eks-train-*"),
+        policy(["ec2:Describe*", "route53:ListHostedZones", "ecr:GetAuthorizationToken"]),
+        policy("ec2:DeleteVolume", Condition={"StringEquals": {TAG: "atlas"}}),
+        policy("ec2:CreateTags", Condition={"Null": {"aws:RequestTag/gangline.dev/cluster": "false"}}),
+        policy(["ec2:AttachVolume", "ec2:DetachVolume"], "arn:aws:ec2:*:*:volume/*"),
+        [ANYWHERE, policy(["elasticloadbalancing:DeleteRule", "elasticloadbalancing:Set*"])],
         Resource("aws:iam/policy:Policy", {"policy": text({"Effect": "Deny", "Action": "*", "Resource": "*"})}),
         role(assumeRolePolicy=text(allow("sts:*"))),
     ],
@@ -121,6 +194,7 @@ PASSES: Passes = {
     "iam-escalation": [
         policy("iam:GetRolePolicy", ROLE),
         policy("iam:PutRolePolicy", ROLE, Condition={"StringEquals": {"iam:PermissionsBoundary": "arn"}}),
+        policy("iam:AttachRolePolicy", ROLE, Condition={"ArnEquals": {"iam:PolicyARN": f"{AWS}AmazonEKS_CNI_Policy"}}),
     ],
     "iam-managed-policies": [
         attached("arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"),
@@ -132,17 +206,30 @@ PASSES: Passes = {
         trust({"AWS": ROLE}),
         trust(PROVIDER, StringEquals={f"{ISSUER}:sub": "repo:example/fleet:ref:refs/heads/main"}),
         trust(PROVIDER, StringLike={f"{ISSUER}:sub": "repo:example/fleet:ref:refs/tags/*"}),
+        trust(PROVIDER, **{"ForAnyValue:StringLike": {f"{ISSUER}:sub": ["repo:example/fleet:*"]}}),
+        trust(PROVIDER, StringLike={"gitlab.com:sub": "project_path:example/fleet:ref_type:branch:ref:*"}),
+        trust(PROVIDER, StringLike={"oidc.eks.example:sub": "system:serviceaccount:research:*"}),
+        trust(
+            {"Federated": "cognito-identity.amazonaws.com"}, StringEquals={"cognito-identity.amazonaws.com:aud": "a"}
+        ),
+        trust({"AWS": "*"}, StringEquals={"aws:PrincipalOrgID": "o-1"}),
     ],
     "open-policies": [
         of_queue({"Service": "events.amazonaws.com"}),
-        of_queue("*", Condition={"ArnEquals": {"aws:SourceArn": "arn"}}),
+        of_queue("*", Condition={"ArnLike": {"aws:SourceArn": "arn:aws:s3:*:*:checkpoints"}}),
+        of_queue(
+            "*", Condition={"StringEquals": {"AWS:PrincipalOrgID": "o-1"}, "Bool": {"aws:SecureTransport": "true"}}
+        ),
+        of_queue("*", Condition={"IpAddress": {"aws:SourceIp": "192.0.2.0/24"}}),
+        Resource("aws:lambda/permission:Permission", {"principal": "*", "principalOrgId": "o-1"}),
+        Resource("aws:lambda/permission:Permission", {"principal": "events.amazonaws.com"}),
         of_queue("*", Effect="Deny"),
         Resource("aws:kms/key:Key", {}),
     ],
     "iam-access-keys": [
         Resource("aws:iam/user:User", {"name": "ci"}),
         [
-            platform(document("aws-training") | {"policies": {"options": {"iam-access-keys": {"users": ["ci"]}}}}),
+            with_options(iam_access_keys={"users": ["ci"]}),
             Resource("aws:iam/accessKey:AccessKey", {"user": "ci"}),
         ],
     ],
