@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from . import nodes, queues, tenants
+from . import nodes, queue_places, queues, tenants
 from .derived import derived
 from .namespaces import KUEUE
 from .quantities import written
@@ -31,9 +31,8 @@ EVERY_NODE: Mapping[str, str] = {"kubernetes.io/os": "linux"}
 """What all nodes of the flavour carry: one with a topology must name some label."""
 DEFAULT = "default"
 """The local queue of workloads that name none (feature gate LocalQueueDefaulting, on)."""
-FRAMEWORKS = ("batch/job", "jobset.x-k8s.io/jobset", "ray.io/raycluster", "ray.io/rayjob", "ray.io/rayservice")
-"""The kinds that Kueue watches. Plain pods are not among them: a webhook on all pods of the cluster would be one more
-thing that stops everything."""
+FRAMEWORKS = tuple(f"{group}/{kind.lower()}" for group, kind in queue_places.WATCHED)
+"""The kinds that Kueue watches, as its configuration calls them."""
 _REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 _PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
 _GROUP = "kueue.x-k8s.io/podset-group-name"

@@ -79,9 +79,9 @@ GPU_QUEUE = Law(
     fix=(
         f"With Volcano: RayCluster, RayJob, RayService: label `{queue_labels.VOLCANO}`. Volcano Job: `spec.queue`. "
         f"Other pods: `schedulerName: {queue_labels.VOLCANO_SCHEDULER}` and the annotation "
-        f"`{queue_labels.ANNOTATION}` on the pod or its template. With Kueue: label `{queue_labels.KUEUE}` on the "
-        f"object. With KAI: label `{queue_labels.KAI}` on the object, and `schedulerName: "
-        f"{queue_labels.KAI_SCHEDULER}`."
+        f"`{queue_labels.ANNOTATION}` on the pod or its template. With Kueue: label `{queue_labels.KUEUE}` on a Job, "
+        f"JobSet, RayCluster, RayJob or RayService. With KAI: label `{queue_labels.KAI}` on the object, and "
+        f"`schedulerName: {queue_labels.KAI_SCHEDULER}`."
     ),
     link="https://volcano.sh/en/docs/queue/",
 )

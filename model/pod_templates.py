@@ -20,9 +20,6 @@ RAY_AUTOSCALER = "autoscalerOptions"
 _RAY = (RAY_HEAD, ("workerGroupSpecs", EACH, "template"))
 _RAY_JOB = (*(("rayClusterSpec", *path) for path in _RAY), ("submitterPodTemplate",))
 
-OPERATED = ("ray.io", "batch.volcano.sh", "flow.volcano.sh")
-"""API groups whose operator names the scheduler of their pods itself."""
-
 CORE = "core"
 """Stands for the API group without a name."""
 

@@ -4,7 +4,7 @@ from policies import queue_objects
 from policies.fields import Field, UnreadableError
 from policies.queue_objects import Queues
 from policies.rules import Report, Resource, Severity, Stack, StackRule, rule
-from policies.workloads import queue_field
+from policies.workloads import naming, queue_fields
 
 
 @rule(
@@ -49,12 +49,13 @@ def queue_exists(stack: Stack, report: Report) -> None:
     for resource in stack.resources:
         for pod in resource.pods.pods:
             with report.reading(resource.urn):
-                _queue_exists(queue_field(pod), found, resource, report)
+                for field in queue_fields(pod, naming("volcano", pod)):
+                    _queue_exists(field, found, resource, report)
 
 
-def _queue_exists(field: Field | None, found: Queues, resource: Resource, report: Report) -> None:
-    name = field.text() if field is not None else None
-    if field is None or not name or name == queue_objects.DEFAULT:
+def _queue_exists(field: Field, found: Queues, resource: Resource, report: Report) -> None:
+    name = field.text()
+    if not name or name == queue_objects.DEFAULT:
         return
     if found.below(name):
         report.violation(field, f"{field} has parts, and work goes to the parts", resource.urn)

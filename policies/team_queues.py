@@ -7,7 +7,7 @@ from model import laws, queue_labels
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import Report, Resource, Stack, StackRule, rule
-from policies.workloads import queue_field, uses_gpus
+from policies.workloads import naming, queue_fields, uses_gpus
 
 if TYPE_CHECKING:
     from model.environment import Environment
@@ -24,13 +24,13 @@ def queue_allowed(stack: Stack, report: Report) -> None:
     workloads, groups = [it for it in stack.resources if it.pods.pods], stack.of(*POD_GROUPS)
     if not (workloads or groups) or stack.environment is None:
         return
-    teams = _queues_by_namespace(stack.environment)
+    scheduler, teams = stack.environment.scheduler.kind, _queues_by_namespace(stack.environment)
     for resource in workloads:
         for pod in resource.pods.pods:
             with report.reading(resource.urn):
                 if (allowed := teams.get(_namespace(pod.object))) is not None:
-                    _of_pod(pod, allowed, resource, report)
-    for resource in groups:
+                    _of_pod(pod, scheduler, allowed, resource, report)
+    for resource in groups if scheduler == "volcano" else ():
         with report.reading(resource.urn):
             group = resource.properties
             if (allowed := teams.get(_namespace(group))) is not None:
@@ -42,16 +42,12 @@ def _namespace(object_: Field) -> str:
     return object_.at("metadata", "namespace").text() or "default"
 
 
-def _of_pod(pod: Pod, allowed: tuple[str, ...], resource: Resource, report: Report) -> None:
+def _of_pod(pod: Pod, scheduler: str, allowed: tuple[str, ...], resource: Resource, report: Report) -> None:
     # What cannot be read of its containers is for `gpu-queue` to note.
     free = not uses_gpus(pod, Report())
-    labels = pod.object.at("metadata", "labels")
-    # All of them: which one counts is for the scheduler that places the pods, and a good name must not hide a bad one.
-    named = [labels[queue_labels.KUEUE], labels[queue_labels.KAI], queue_field(pod)]
-    for field in named:
-        if field is not None:
-            with report.reading(resource.urn):
-                _judge(field, allowed, resource, report, free=free)
+    for field in queue_fields(pod, naming(scheduler, pod)):
+        with report.reading(resource.urn):
+            _judge(field, allowed, resource, report, free=free)
 
 
 def _judge(field: Field, allowed: tuple[str, ...], resource: Resource, report: Report, *, free: bool) -> None:

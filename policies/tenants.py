@@ -9,7 +9,7 @@ from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import Report, Resource, Severity, Stack, StackRule, rule
 from policies.scopes import gpu_amounts, namespace, of_system
-from policies.workloads import queue_field
+from policies.workloads import naming, queue_fields
 
 if TYPE_CHECKING:
     from model.environment import Environment
@@ -72,7 +72,8 @@ def gang_fits(stack: Stack, report: Report) -> None:
                 if env is None:
                     continue
                 for name, (field, amount) in found.items():
-                    for message in _too_large(name, amount, resource, env, queue_field(pod)):
+                    fields = queue_fields(pod, naming(env.scheduler.kind, pod))
+                    for message in _too_large(name, amount, resource, env, fields):
                         report.violation(field, message, resource.urn)
 
 
@@ -111,12 +112,10 @@ def _together(task: Field) -> int:
     return (task["replicas"].whole() or 0) if least is None else least
 
 
-def _too_large(
-    name: str, amount: Decimal, resource: Resource, env: "Environment", queue: Field | None
-) -> Iterator[str]:
+def _too_large(name: str, amount: Decimal, resource: Resource, env: "Environment", named: list[Field]) -> Iterator[str]:
     from model import nodes, placing, queues, quotas
 
-    path = queue.text() if queue is not None else None
+    path = next((said for field in named if (said := field.text())), None)
     for above in queues.branch(env, path) if path else ():
         limit = quotas.resolved(above.queue.capability).get(name)
         if limit is not None and amount > limit.value:

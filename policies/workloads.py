@@ -1,9 +1,16 @@
 """Laws about workloads that use GPUs."""
 
-from model import gpu_requests, laws, pod_templates, queue_labels
+from typing import TYPE_CHECKING
+
+from model import gpu_requests, laws, queue_labels, queue_places
+from model.queue_places import Naming
 from policies.fields import Field
 from policies.pods import Pod
-from policies.rules import PodRule, Report, rule
+from policies.rules import PodRule, Report, Stack, StackRule, rule
+from policies.scopes import namespace
+
+if TYPE_CHECKING:
+    from model.environment import Environment
 
 
 @rule(PodRule, laws.GPU_LIMITS)
@@ -42,60 +49,67 @@ def _gpu_limits(resources: Field, report: Report) -> None:
             report.violation(request, f"requests {request}, but the limit is {amounts['limits'][name]}")
 
 
-@rule(PodRule, laws.GPU_QUEUE)
-def gpu_queue(pod: Pod, report: Report) -> None:
-    """Judge the place where the kind of workload names its queue."""
-    if pod.partial or not uses_gpus(pod, report):
-        return
-    with report.reading():
-        labels = pod.object.at("metadata", "labels")
-        if labels[queue_labels.KUEUE].text():
-            return  # it holds the object back until there is room; any scheduler may bind the pods
-        if labels[queue_labels.KAI].text():
-            _scheduled_by(queue_labels.KAI_SCHEDULER, pod, report)
-            return
-    with report.reading():
-        field = queue_field(pod)
-        if field is None:
-            report.violation("kind", f"a {pod.kind} cannot name a queue for what it makes; make the jobs themselves")
-        elif not field.text():
-            report.violation(field, "names no queue")
-    with report.reading():
-        _scheduled_by(queue_labels.VOLCANO_SCHEDULER, pod, report)
+@rule(StackRule, laws.GPU_QUEUE)
+def gpu_queue(stack: Stack, report: Report) -> None:
+    """Judge what names a queue to the scheduler of the document; without one, to the one whose label there is."""
+    for resource in stack.resources:
+        for pod in resource.pods.pods:
+            if not pod.partial and uses_gpus(pod, report, resource.urn):
+                with report.reading(resource.urn):
+                    _gpu_queue(pod, stack.environment, resource.urn, report)
 
 
-def _scheduled_by(name: str, pod: Pod, report: Report) -> None:
-    scheduler = pod.spec["schedulerName"]
-    if pod.group not in pod_templates.OPERATED and scheduler.text() != name:
-        report.violation(scheduler, f"{scheduler.text() or 'the default scheduler'} knows no queues")
+def _gpu_queue(pod: Pod, env: "Environment | None", urn: str, report: Report) -> None:
+    labels = pod.object.at("metadata", "labels")
+    if env is None and labels[queue_labels.KUEUE].text():
+        return  # what Kueue watches is not known
+    found = naming("kai" if env is None and labels[queue_labels.KAI].text() else scheduler_of(env), pod)
+    with report.reading(urn):
+        fields = queue_fields(pod, found)
+        if not fields:
+            report.violation("kind", f"a {pod.kind} cannot name a queue for its pods here", urn)
+        elif not any(field.text() for field in fields) and not _defaulting(pod, env):
+            report.violation(fields[0], "names no queue", urn)
+    with report.reading(urn):
+        scheduler = pod.spec["schedulerName"]
+        said = scheduler.text() or (pod.object.at(*found.above).text() or found.scheduler if found.above else None)
+        if found.scheduler not in (None, said):
+            report.violation(scheduler, f"{said or 'the default scheduler'} knows no queues", urn)
 
 
-def queue_field(pod: Pod) -> Field | None:
-    """Give the field in which a kind of workload names its queue; None for one that has no such field.
+def _defaulting(pod: Pod, env: "Environment | None") -> bool:
+    """Whether no name means a queue of the team."""
+    if env is None:
+        return False
+    # Not at the top: the model behind it would double the time that the pack needs to start.
+    from model import tenants
 
-    Sources: ray-operator/controllers/ray/batchscheduler/volcano (RayCluster and RayJob; a RayService copies its labels
-    to its clusters, a RayCronJob gives its jobs none, constructRayJob); volcano.sh/apis/pkg/apis/batch/v1alpha1;
-    volcano/pkg/controllers/podgroup (pods).
-    """
-    match pod.group, pod.kind:
-        case "ray.io", "RayCronJob":
-            return None
-        case "ray.io", _:
-            return pod.object.at("metadata", "labels", queue_labels.VOLCANO)
-        case "batch.volcano.sh", "CronJob":
-            return pod.object.at("spec", "jobTemplate", "spec", "queue")
-        case (("batch.volcano.sh" | "flow.volcano.sh"), _):
-            return pod.object.at("spec", "queue")
-        case _:
-            return pod.metadata.at("annotations", queue_labels.ANNOTATION)
+    owner = tenants.by_namespace(env).get(namespace(pod.object["metadata"]))
+    return owner is not None and queue_labels.DEFAULT in tenants.nameable(env, env.tenants[owner])
 
 
-def uses_gpus(pod: Pod, report: Report) -> bool:
+def scheduler_of(env: "Environment | None") -> str:
+    """The scheduler of a document, or the one that a document has that says nothing of it."""
+    return "volcano" if env is None else env.scheduler.kind
+
+
+def naming(scheduler: str, pod: Pod) -> Naming:
+    """How the object that makes a pod names its queue."""
+    return queue_places.naming(scheduler, pod.group, pod.kind)
+
+
+def queue_fields(pod: Pod, found: Naming) -> list[Field]:
+    """The fields in which a pod, or the object that makes it, may name its queue."""
+    # Pods do so in their metadata.
+    return [pod.metadata.at(*place.path[1:]) if place.in_pods else pod.object.at(*place.path) for place in found.places]
+
+
+def uses_gpus(pod: Pod, report: Report, urn: str = "") -> bool:
     """Whether a pod asks for GPUs, as far as is known; what is not is noted."""
     used = False
     for container in pod.containers:
         for kind in ("limits", "requests"):
-            with report.reading():
+            with report.reading(urn):
                 used |= any(gpu_requests.is_any_gpu(name) for name in container.at("resources", kind).members())
     return used
 

@@ -3,15 +3,16 @@
 `tests/policies` judges the same objects by the rules of the pack, and by these.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from model import fabric, laws, queue_labels, tenants
+from model import fabric, laws, queue_labels, queue_places, tenants
 from model.admission.cel import KIND, joined, literal, names, per_container, per_pod, pods, texts
 from model.gpu_requests import ANY_MAKERS, MIG, MPS_PIPES, NOTHING_VISIBLE, SHARED, SHARED_MEMORY, VISIBLE
 from model.image_names import TAG
 from model.nodes import POOL_LABEL
-from model.pod_templates import OPERATED
+from model.pod_templates import CORE, TEMPLATES
+from model.queue_places import Naming, Place
 
 if TYPE_CHECKING:
     from model.environment import Environment
@@ -41,47 +42,61 @@ def _uses_gpus(pod: str) -> str:
     return f"{pod}.filter(pod, {containers}.exists(container, {asked}))"
 
 
-def _label(of: str, key: str) -> str:
-    return f"{of}.?metadata.?labels[?{literal(key)}].orValue('')"
-
-
 _POD_GROUP = "scheduling.volcano.sh/PodGroup"
-
-_ANNOTATED = f"pod.?metadata.?annotations[?{literal(queue_labels.ANNOTATION)}].orValue('')"
-
-
-def _queues(pods: str) -> str:
-    """The queues that an object names for some of its pods, in every place where it names one.
-
-    Where none of the labels does, a name that is missing is an empty text.
-    """
-    own = (
-        "(variables.kind == 'ray.io/RayCronJob' ? []"
-        f" : request.kind.group == 'ray.io' ? [{_label('object', queue_labels.VOLCANO)}]"
-        " : variables.kind == 'batch.volcano.sh/CronJob' ? [object.?spec.?jobTemplate.?spec.?queue.orValue('')]"
-        f" : request.kind.group in {texts(('batch.volcano.sh', 'flow.volcano.sh', 'scheduling.volcano.sh'))}"
-        " ? [object.?spec.?queue.orValue('')]"
-        f" : {pods}.map(pod, {_ANNOTATED}))"
-    )
-    labels = "[variables.kueue, variables.kai].filter(queue, queue != '')"
-    return f"({labels} + {own}.filter(queue, queue != '' || variables.kueue + variables.kai == ''))"
+_KINDS = (*TEMPLATES, ("scheduling.volcano.sh", "PodGroup"))
 
 
-VARIABLES: Mapping[str, str] = {
-    # What several laws ask. One may use those before it.
-    "kind": KIND,
-    "pods": pods(),
-    "gpuPods": _uses_gpus("variables.pods"),
-    "kueue": _label("object", queue_labels.KUEUE),
-    "kai": _label("object", queue_labels.KAI),
-    "queues": _queues("variables.pods"),
-    # A group of pods does not say whether they use GPUs.
-    "gpuQueues": (
-        f"variables.kind == {literal(_POD_GROUP)} ? variables.queues"
-        f" : variables.gpuPods.size() == 0 ? [] : {_queues('variables.gpuPods')}"
-    ),
-    "allowed": f"namespaceObject.metadata.?annotations[?{literal(tenants.QUEUES)}].orValue('').split(',')",
-}
+def _key(group: str, kind: str) -> str:
+    return names(("" if group == CORE else group, kind))
+
+
+def _by_naming(env: "Environment", says: Callable[[Naming], str]) -> str:
+    """An expression that is of one shape for all kinds that name their queue in the same way."""
+    kinds: dict[str, list[str]] = {}
+    for group, kind in _KINDS:
+        kinds.setdefault(f"({says(queue_places.naming(env.scheduler.kind, group, kind))})", []).append(
+            _key(group, kind)
+        )
+    *others, found = sorted(kinds, key=lambda shape: len(kinds[shape]))
+    for shape in reversed(others):
+        found = f"variables.kind in {texts(kinds[shape])} ? {shape} : {found}"
+    return f"({found})"
+
+
+def _named(place: Place) -> str:
+    """What an object names at a place for one `pod` of it, an empty text for nothing."""
+    *path, last = place.path
+    at = "".join(f".?{key}" for key in path)
+    return f"{'pod' if place.in_pods else 'object'}{at}[?{literal(last)}].orValue('')"
+
+
+def _queues(pods: str) -> Callable[[Naming], str]:
+    """The queues that an object names for some of its pods, in every place that its scheduler reads."""
+
+    def of(naming: Naming) -> str:
+        lists = [
+            f"{pods}.map(pod, {_named(place)})" if place.in_pods else f"[{_named(place)}]" for place in naming.places
+        ]
+        return " + ".join(lists) or "[]"
+
+    return of
+
+
+def variables(env: "Environment") -> Mapping[str, str]:
+    """What several laws ask, by name. One may use those before it."""
+    queues, of_gpu_pods = (_by_naming(env, _queues(f"variables.{pods}")) for pods in ("pods", "gpuPods"))
+    return {
+        "kind": KIND,
+        "pods": pods(),
+        "gpuPods": _uses_gpus("variables.pods"),
+        "queues": queues,
+        # A group of pods does not say whether they use GPUs.
+        "gpuQueues": (
+            f"variables.kind == {literal(_POD_GROUP)} ? variables.queues"
+            f" : variables.gpuPods.size() == 0 ? [] : {of_gpu_pods}"
+        ),
+        "allowed": f"namespaceObject.metadata.?annotations[?{literal(tenants.QUEUES)}].orValue('').split(',')",
+    }
 
 
 def _gpu_limits() -> str:
@@ -113,28 +128,34 @@ def _gpu_parts() -> str:
     )
 
 
-def _gpu_queue() -> str:
-    scheduler = (
-        f"(variables.kai != '' ? {literal(queue_labels.KAI_SCHEDULER)} : {literal(queue_labels.VOLCANO_SCHEDULER)})"
-    )
-    other = f"variables.kueue != '' || request.kind.group in {texts(OPERATED)} ? '' : {_of_pods(scheduler)}"
-    unnamed = (
-        "variables.kind == 'ray.io/RayCronJob' && variables.kueue + variables.kai == ''"
-        " ? 'a RayCronJob cannot name a queue for what it makes; make the jobs themselves'"
-        # Where `default` stands for a queue of the team, no name does so too.
-        f" : variables.gpuQueues.exists(queue, queue == '') && !({literal(queue_labels.DEFAULT)} in variables.allowed)"
-        " ? 'it uses GPUs and names no queue' : ''"
-    )
+def _gpu_queue(env: "Environment") -> str:
     # When a pod is made its queue is settled, and what operators make name it in ways of their own: a container may be
     # added to it for debugging.
-    settled = f"variables.kind == {literal(names(('', 'Pod')))} && request.operation == 'UPDATE'"
-    return f"{settled} || variables.gpuPods.size() == 0 ? '' : {joined(f'[{unnamed}, {other}]')}"
+    settled = f"variables.kind == {literal(_key(CORE, 'Pod'))} && request.operation == 'UPDATE'"
+    faults = joined(f"[{_by_naming(env, _unnamed)}, {_by_naming(env, _placed)}]")
+    return f"{settled} || variables.gpuPods.size() == 0 ? '' : {faults}"
 
 
-def _of_pods(scheduler: str) -> str:
+def _unnamed(naming: Naming) -> str:
+    if not naming.places:
+        return "'a ' + request.kind.kind + ' cannot name a queue for its pods here'"
+    nothing = " && ".join(f"{_named(place)} == ''" for place in naming.places)
+    # Where `default` stands for a queue of the team, no name does so too.
+    return (
+        f"!({literal(queue_labels.DEFAULT)} in variables.allowed) && variables.gpuPods.exists(pod, {nothing})"
+        " ? 'it uses GPUs and names no queue' : ''"
+    )
+
+
+def _placed(naming: Naming) -> str:
+    if naming.scheduler is None:
+        return "''"
     named = "pod.?spec.?schedulerName.orValue('default-scheduler')"
+    if naming.above:
+        above = "".join(f".?{key}" for key in naming.above)
+        named = f"pod.?spec.?schedulerName.or(object{above}).orValue({literal(naming.scheduler)})"
     return per_pod(
-        f"{named} == {scheduler} ? '' : {named} + ' knows no queues'",
+        f"{named} == {literal(naming.scheduler)} ? '' : {named} + ' knows no queues'",
         of="variables.gpuPods",
     )
 
@@ -220,7 +241,7 @@ def expressions(env: "Environment") -> dict[str, str]:
     found = {
         laws.GPU_LIMITS.id: _gpu_limits(),
         laws.GPU_PARTS.id: _gpu_parts(),
-        laws.GPU_QUEUE.id: _gpu_queue(),
+        laws.GPU_QUEUE.id: _gpu_queue(env),
         laws.QUEUE_ALLOWED.id: _queue_allowed(),
         laws.GPU_VISIBILITY.id: _gpu_visibility(),
         laws.IMAGE_VERSION.id: _image_version(),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from model import laws, namespaces, queue_labels
 from model.admission.cel import joined, literal, texts
-from model.admission.expressions import VARIABLES, expressions
+from model.admission.expressions import expressions, variables
 from model.pod_templates import CORE, TEMPLATES, plural
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def policies(env: "Environment") -> tuple[Policy, ...]:
     for action in NAMES:
         chosen = {law: expression for law, expression in by_law.items() if actions[law] == action}
         if chosen:
-            found.append(Policy(action, tuple(chosen), _variables(chosen)))
+            found.append(Policy(action, tuple(chosen), _variables(env, chosen)))
     return tuple(found)
 
 
@@ -116,10 +116,10 @@ def _action(env: "Environment", law: str) -> Action | None:
     return "Deny" if env.policies.admission == "deny" and level == "mandatory" else "Warn"
 
 
-def _variables(chosen: Mapping[str, str]) -> dict[str, str]:
+def _variables(env: "Environment", chosen: Mapping[str, str]) -> dict[str, str]:
     own = {_variable(law): expression for law, expression in chosen.items()}
     told = joined(f"[{', '.join(map(_told, chosen))}]", " | ")
-    return {**VARIABLES, **own, "faults": told}
+    return {**variables(env), **own, "faults": told}
 
 
 def _told(law: str) -> str:

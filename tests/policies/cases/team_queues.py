@@ -24,6 +24,8 @@ DEFAULTING = platform(TWIN)
 TENANTS = {name: tenant | {"defaultQueue": None} for name, tenant in TWIN["tenants"].items()}
 PLATFORM = platform(TWIN | {"tenants": TENANTS})
 """Team `research` has the queues research.llm and research.vision, team `production` the queue production."""
+KUEUE, KAI = (platform(TWIN | {"tenants": TENANTS, "scheduler": {"kind": kind}}) for kind in ("kueue", "kai"))
+"""The same with another scheduler, which reads another label."""
 
 
 def of_team(kind: str, template: Any, namespace: Any = "research", **labels: Any) -> Resource:
@@ -66,13 +68,22 @@ BREAKS: Breaks = {
         ([PLATFORM, ray("production", gpus(8), kind="RayJob")], 'labels["volcano.sh/queue-name"]'),
         ([PLATFORM, volcano_job("production")], "spec.queue: production is none"),
         (
-            [PLATFORM, of_team("Job", template(), **{"kueue.x-k8s.io/queue-name": "production"})],
+            [KUEUE, of_team("Job", template(), **{"kueue.x-k8s.io/queue-name": "production"})],
             'metadata.labels["kueue.x-k8s.io/queue-name"]: production is none',
         ),
         (
-            [PLATFORM, of_team("JobSet", template(), **{"kai.scheduler/queue": "production"})],
+            [KAI, of_team("JobSet", template(), **{"kai.scheduler/queue": "production"})],
             'metadata.labels["kai.scheduler/queue"]: production is none',
         ),
+        (
+            # KAI reads the label of a pod where its object has none.
+            [
+                KAI,
+                of_team("Deployment", template() | {"metadata": {"labels": {"kai.scheduler/queue": "production"}}}),
+            ],
+            'spec.template.metadata.labels["kai.scheduler/queue"]: production is none',
+        ),
+        # A good name that the scheduler does not read hides no bad one.
         (
             [
                 PLATFORM,
@@ -108,7 +119,9 @@ PASSES: Passes = {
         [PLATFORM, of_team("Pod", template(gpus(8), queue="production"), "elsewhere")],
         [PLATFORM, ray("research.llm", gpus(8))],
         [PLATFORM, volcano_job("research.vision")],
-        [PLATFORM, of_team("Job", template(), **{"kueue.x-k8s.io/queue-name": "research.llm"})],
+        [KUEUE, of_team("Job", template(queue="production"), **{"kueue.x-k8s.io/queue-name": "research.llm"})],
+        [KAI, of_team("Job", template(), **{"kai.scheduler/queue": "research.llm"})],
+        [KUEUE, pod_group("production")],
         [PLATFORM, pod_group("research.llm")],
         [PLATFORM, pod_group("default", "elsewhere")],
         of_team("Pod", template(gpus(8), queue="production")),  # without a document nobody has queues

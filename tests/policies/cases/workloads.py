@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.policies.cases.team_queues import DEFAULTING, KAI, KUEUE, PLATFORM, TWIN, of_team
 from tests.policies.objects import (
     QUEUE_LABEL,
     UNKNOWN,
@@ -11,6 +12,7 @@ from tests.policies.objects import (
     Unknowns,
     container,
     gpus,
+    platform,
     pod,
     secret,
     template,
@@ -18,6 +20,8 @@ from tests.policies.objects import (
 )
 
 GPU = "nvidia.com/gpu"
+KUEUE_LABEL, KAI_LABEL = "kueue.x-k8s.io/queue-name", "kai.scheduler/queue"
+KUEUE_DEFAULTING = platform(TWIN | {"scheduler": {"kind": "kueue"}})
 
 
 def ray(labels: Any, *containers: Any, kind: str = "RayCluster") -> Resource:
@@ -28,6 +32,17 @@ def ray(labels: Any, *containers: Any, kind: str = "RayCluster") -> Resource:
 def job_set(labels: Any, *containers: Any, **pod: Any) -> Resource:
     made = workload("JobSet", {"spec": {"containers": list(containers), **pod}})
     return Resource(made.type, {"metadata": {"labels": labels}, **made.inputs})
+
+
+def volcano_job(*containers: Any, **spec: Any) -> Resource:
+    made = workload("Volcano Job", {"spec": {"containers": list(containers)}})
+    return Resource(made.type, made.inputs | {"spec": made.inputs["spec"] | spec})
+
+
+def _labelled(cron_job: Any) -> Any:
+    """Give a CronJob whose jobs have a label of Kueue."""
+    jobs = {"metadata": {"labels": {KUEUE_LABEL: "research.llm"}}, **cron_job["spec"]["jobTemplate"]}
+    return {"metadata": {"namespace": "research"}, "spec": {"jobTemplate": jobs}}
 
 
 def asks(**resources: Any) -> Resource:
@@ -58,7 +73,7 @@ BREAKS: Breaks = {
         (job_set({}, gpus(8), schedulerName="volcano"), "names no queue"),
         (job_set({"kai.scheduler/queue": "a"}, gpus(8)), "schedulerName: the default scheduler knows no queues"),
         (ray({QUEUE_LABEL: ""}, gpus(8), kind="RayCluster"), "names no queue"),
-        (workload("RayCronJob", template(gpus(1))), "a RayCronJob cannot name a queue for what it makes"),
+        (workload("RayCronJob", template(gpus(1))), "a RayCronJob cannot name a queue for its pods here"),
         (
             Resource(
                 "kubernetes:batch.volcano.sh/v1alpha1:Job", {"spec": {"tasks": [{"template": template(gpus(1))}]}}
@@ -66,6 +81,34 @@ BREAKS: Breaks = {
             "spec.queue: names no queue",
         ),
         (workload("PyTorchJob, which no table knows", template(gpus(8), queue=None)), "names no queue"),
+        # A label that no scheduler of the document reads is none.
+        ([PLATFORM, of_team("Pod", template(gpus(8), queue=None), **{KUEUE_LABEL: "research.llm"})], "names no queue"),
+        (
+            [PLATFORM, of_team("Pod", template(gpus(8), schedulerName=None), **{KUEUE_LABEL: "research.llm"})],
+            "spec.schedulerName: the default scheduler knows no queues",
+        ),
+        ([KUEUE, of_team("Job", template(gpus(8)))], f'metadata.labels["{KUEUE_LABEL}"]: names no queue'),
+        (
+            [KUEUE, of_team("Deployment", template(gpus(8)), **{KUEUE_LABEL: "research.llm"})],
+            "kind: a Deployment cannot name a queue for its pods here",
+        ),
+        ([KUEUE_DEFAULTING, of_team("Pod", template(gpus(8)))], "kind: a Pod cannot name a queue"),
+        (
+            [KUEUE, of_team("CronJob", template(gpus(8)), **{KUEUE_LABEL: "research.llm"})],
+            "spec.jobTemplate.metadata.labels",
+        ),
+        ([KAI, of_team("Job", template(gpus(8), schedulerName="kai-scheduler"))], "names no queue"),
+        (
+            [KAI, of_team("Job", template(gpus(8)), **{KAI_LABEL: "research.llm"})],
+            "spec.template.spec.schedulerName: volcano knows no queues",
+        ),
+        # Volcano's own jobs may hand their pods to somebody else.
+        (
+            [PLATFORM, of_team("Volcano Job", template(gpus(8), schedulerName="default-scheduler"))],
+            "spec.tasks[1].template.spec.schedulerName: default-scheduler knows no queues",
+        ),
+        (volcano_job(gpus(8), schedulerName="default-scheduler"), "default-scheduler knows no queues"),
+        ([DEFAULTING, of_team("Pod", template(gpus(8), queue=None), "elsewhere")], "names no queue"),
     ],
 }
 
@@ -88,6 +131,22 @@ PASSES: Passes = {
         job_set({"kueue.x-k8s.io/queue-name": "research.llm"}, gpus(8)),
         job_set({"kai.scheduler/queue": "research.llm"}, gpus(8), schedulerName="kai-scheduler"),
         workload("Volcano Job", {"spec": {"containers": [gpus(8)]}}),
+        volcano_job(gpus(8), schedulerName="volcano"),
+        [PLATFORM, of_team("Pod", template(gpus(8)))],
+        [DEFAULTING, of_team("Pod", template(gpus(8), queue=None))],
+        [DEFAULTING, of_team("Pod", template(gpus(8)), "elsewhere")],
+        [KUEUE, of_team("Job", template(gpus(8), schedulerName=None), **{KUEUE_LABEL: "research.llm"})],
+        [KUEUE_DEFAULTING, of_team("JobSet", template(gpus(8), queue=None, schedulerName=None))],
+        [KUEUE, Resource("kubernetes:batch/v1:CronJob", _labelled(workload("CronJob", template(gpus(8))).inputs))],
+        [KAI, of_team("Job", template(gpus(8), schedulerName="kai-scheduler"), **{KAI_LABEL: "research.llm"})],
+        [
+            KAI,
+            of_team(
+                "Deployment",
+                template(gpus(8), schedulerName="kai-scheduler")
+                | {"metadata": {"labels": {KAI_LABEL: "research.llm"}}},
+            ),
+        ],
         workload("DaemonSetPatch", {"spec": {"containers": [gpus(8)]}}),
     ],
 }
