@@ -1,13 +1,7 @@
-"""Days, and points in time as the engine hands them on."""
+"""Points in time as the engine hands them on."""
 
 import re
-from datetime import date, datetime, time
-from typing import Annotated
-
-from pydantic import BeforeValidator, Field
-from pydantic_core import PydanticCustomError
-
-EXAMPLE = "2027-01-31"
+from datetime import datetime
 
 _GO = re.compile(r"(?P<day>\d{4}-\d\d-\d\d) (?P<time>\d\d:\d\d:\d\d(?:\.\d+)?) (?P<zone>[+-]\d{4}) \S+")
 
@@ -23,22 +17,3 @@ def moment(text: str) -> datetime:
     """
     match = _GO.fullmatch(text)
     return datetime.fromisoformat(f"{match['day']}T{match['time']}{match['zone']}" if match else text)
-
-
-def _day(value: object) -> object:
-    if isinstance(value, str):
-        try:
-            value = moment(value)
-        except ValueError:
-            value = None
-    if isinstance(value, datetime):
-        value = value.date() if value.time() == time() else None
-    if not isinstance(value, date):
-        raise PydanticCustomError(
-            "rule", "{reason}", {"reason": "is no day", "allowed": f"year, month and day, such as {EXAMPLE}"}
-        )
-    return value
-
-
-Day = Annotated[date, BeforeValidator(_day), Field(json_schema_extra={"type": "string", "format": "date"})]
-"""A day, such as `2027-01-31`."""

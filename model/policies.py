@@ -11,7 +11,7 @@ from pydantic import Field
 
 from . import exemptions
 from .base import Declared, Listed
-from .dates import Day
+from .days import Day
 from .problems import NOTHING, Path, Problem, answered, lost
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from pydantic_core import PydanticCustomError
 from catalog import reader as catalog
 
 from . import aws, names
+from .amounts import Cpu, Memory
 from .aws.shape import Capacity
 from .base import Declared, Listed, one_of
 from .counts import Count, count_problems, fewest, initial, most
 from .fabric import FabricChoice, Nics
 from .problems import ABSENT, NOTHING, Path, Problem, Subject, answered, each, known, lost, nearest
-from .quantities import Cpu, Memory
 from .sharing import Sharing, SharingPlan
 
 if TYPE_CHECKING:

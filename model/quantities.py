@@ -9,10 +9,11 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from functools import total_ordering
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import AfterValidator, BeforeValidator, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import PydanticCustomError, core_schema
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+    from pydantic_core import core_schema
 
 KIBIBYTE = Decimal(1024)
 MEBIBYTE = Decimal(1024) ** 2
@@ -30,7 +31,6 @@ PATTERN = f"(?:{_NUMBER})(?:{_SUFFIX})"
 BYTES = ("memory", "ephemeral-storage", "hugepages-2Mi")
 """Resources that are counted in bytes."""
 EXAMPLES = "a quantity such as 8, 500m or 512Gi"
-MEMORY_EXAMPLES = "a quantity such as 512Gi, 80G or 1.5Ti"
 _LARGEST = Decimal(2**63 - 1)
 """The API server caps what is larger (quantity.go, maxAllowed)."""
 
@@ -90,17 +90,15 @@ class Quantity:
         return self.text
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
-        def read(value: Any) -> Quantity:
-            return _read(value, EXAMPLES)
+    def __get_pydantic_core_schema__(cls, source: Any, handler: "GetCoreSchemaHandler") -> "core_schema.CoreSchema":
+        # Not at the top: the policy pack reads quantities but no documents, and pydantic is a quarter of its start.
+        from .amounts import schema
 
-        return core_schema.no_info_plain_validator_function(
-            read, serialization=core_schema.plain_serializer_function_ser_schema(str)
-        )
+        return schema()
 
     @classmethod
     def __get_pydantic_json_schema__(
-        cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+        cls, schema: "core_schema.CoreSchema", handler: "GetJsonSchemaHandler"
     ) -> dict[str, Any]:
         return {
             "anyOf": [
@@ -121,42 +119,6 @@ def _error(text: str) -> QuantityError:
         plain = plain[:-1] + "k"
     meant = plain if plain != text and _GRAMMAR.fullmatch(plain) else None
     return QuantityError(text, "is not a quantity", meant)
-
-
-def _read(written: Any, examples: str) -> Quantity:
-    if isinstance(written, Quantity):
-        return written
-    try:
-        return Quantity.parse(written)
-    except QuantityError as error:
-        context = {"reason": error.reason, "allowed": examples, "fix": error.meant}
-        raise PydanticCustomError("rule", "{reason}", context) from None
-
-
-def _read_memory(written: Any) -> Quantity:
-    return _read(written, MEMORY_EXAMPLES)
-
-
-def _memory(quantity: Quantity) -> Quantity:
-    if quantity.value < MEBIBYTE:
-        fix = f"{quantity.text[:-1]}Mi" if quantity.text.endswith("m") else None
-        context = {"reason": "is less than 1Mi, so its unit is probably missing", "allowed": "1Mi or more", "fix": fix}
-        raise PydanticCustomError("rule", "{reason}", context)
-    return quantity
-
-
-def _cpu(quantity: Quantity) -> Quantity:
-    if quantity.value.quantize(Decimal("0.001")) != quantity.value:
-        context = {"reason": "is finer than 1m, a thousandth of a core", "allowed": "whole millicores"}
-        raise PydanticCustomError("rule", "{reason}", context)
-    return quantity
-
-
-Cpu = Annotated[Quantity, AfterValidator(_cpu)]
-"""Cores, no finer than a thousandth."""
-
-Memory = Annotated[Quantity, BeforeValidator(_read_memory), AfterValidator(_memory)]
-"""Bytes, at least 1Mi (below that it is nearly always a mistyped suffix)."""
 
 
 def written(resource: str, amount: Decimal) -> str:

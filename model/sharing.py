@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from .amounts import Memory
 from .base import Declared, Mapped, Plain, PlainOrMapped
 from .problems import nearest
-from .quantities import Memory
 
 
 class TimeSlicing(Declared):

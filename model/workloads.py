@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from .amounts import Cpu, Memory
 from .base import Declared
 from .counts import Count, Size
 from .derived import derived
 from .problems import Path, Problem, Subject, Unanswerable, answered, readable
-from .quantities import Cpu, Memory, Quantity
+from .quantities import Quantity
 
 if TYPE_CHECKING:
     from .environment import Environment

@@ -65,7 +65,11 @@ _JSON_TYPES = {int: "integer", str: "string", bool: "boolean", list: "array"}
 
 
 class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
-    """The pack. Calls come from several threads; what is kept between them is replaced whole, never changed."""
+    """The pack.
+
+    Calls come from several threads. Settings are replaced whole, never changed. What is noted of a resource is added
+    under its URN, in one step, and read when the whole stack is judged: then the engine has no more resources.
+    """
 
     def __init__(self, rules: Iterable[Law]) -> None:
         rules = tuple(rules)

@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, Tag
 
+from model.amounts import Memory
 from model.base import KIND, Declared, Listed
 from model.durations import Duration
-from model.quantities import Memory
 
 
 class Transition(Declared):

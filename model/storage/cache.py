@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, Tag
 
+from model.amounts import Memory
 from model.base import KIND, Declared
-from model.quantities import Memory
 
 
 class Juicefs(Declared):

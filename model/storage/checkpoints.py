@@ -2,9 +2,9 @@
 
 from typing import Literal
 
+from model.amounts import Memory
 from model.base import Declared
 from model.durations import Duration
-from model.quantities import Memory
 
 Tier = Literal["scratch", "shared", "archive"]
 

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Tag
 
+from model.amounts import Memory
 from model.base import KIND, Declared, Listed
-from model.quantities import Memory
 
 
 class Nvme(Declared):
