@@ -1,11 +1,13 @@
 """Laws about buckets of S3: who reaches them, and what is left of an object that somebody deletes."""
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from policies.aws.reading import BUCKETS, listed, naming, parsed, told
 from policies.fields import Field
-from policies.rules import Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
+from policies.rules import Level, Option, Report, Resource, Severity, Stack, StackRule, rule
 
+_ACCOUNT = ("aws:s3/accountPublicAccessBlock:AccountPublicAccessBlock",)
 _BLOCKS = ("aws:s3/bucketPublicAccessBlock:BucketPublicAccessBlock",)
 _ENCRYPTIONS = (
     "aws:s3/bucketServerSideEncryptionConfiguration:BucketServerSideEncryptionConfiguration",
@@ -20,6 +22,9 @@ _VERSIONINGS = (
     "aws:s3/bucketVersioning:BucketVersioning",
     "aws:s3/bucketVersioningV2:BucketVersioningV2",
 )
+_NONCURRENT = ("noncurrentVersionExpiration",)
+_UNFINISHED = ("abortIncompleteMultipartUpload", "abortIncompleteMultipartUploadDays")
+"""In the rules of a lifecycle; a bucket's own have another word."""
 _CLOSED = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
 
 
@@ -54,11 +59,19 @@ def _denies_plain(statement: Field) -> bool:
         return False
     if "*" not in [each.value for each in _principals(statement["Principal"])]:
         return False
-    conditions = statement["Condition"].members()
-    # Any further condition would let some plain requests through.
-    if list(conditions) != ["Bool"] or list(conditions["Bool"].members()) != ["aws:SecureTransport"]:
+    # Objects are below the bucket, and are what is read.
+    if not any((each.text() or "").endswith("*") for each in listed(statement["Resource"])):
         return False
-    return str(conditions["Bool"]["aws:SecureTransport"]).lower() == "false"
+    parts = [
+        (test.lower(), key.lower(), values)
+        for test, keys in statement["Condition"].members().items()
+        for key, values in keys.members().items()
+    ]
+    # Any further condition would let some plain requests through.
+    if [key for _, key, _ in parts] != ["aws:securetransport"] or parts[0][0] not in ("bool", "boolifexists"):
+        return False
+    values = parts[0][2]
+    return [str(each).lower() for each in (values.items() if isinstance(values.value, list) else [values])] == ["false"]
 
 
 def _actions(statement: Field) -> list[str | None]:
@@ -73,21 +86,17 @@ def _principals(field: Field) -> list[Field]:
     StackRule,
     id="bucket-private",
     severity=Severity.CRITICAL,
-    what="Nothing makes a bucket public: all four blocks of public access are on.",
+    what="Nothing lets a bucket become public: where blocks of public access are set, all four are on.",
     why=(
-        "A bucket is private until somebody adds an ACL or a policy, by hand and in a hurry. With the blocks on, S3 "
-        "refuses that, and ignores what was there before."
+        "S3 blocks public access to new buckets by itself. Settings that leave one of the blocks out take it away: "
+        "then one ACL or one policy, added in a hurry, opens all of the bucket."
     ),
-    fix="Add a `BucketPublicAccessBlock` of the bucket in which all four are true.",
+    fix="Set all four to true in the `BucketPublicAccessBlock`; what has to be public goes by way of CloudFront.",
     link="https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html",
 )
 def bucket_private(stack: Stack, report: Report) -> None:
-    """Look for the blocks of each bucket, and judge every block that there is."""
-    for bucket in stack.of(*BUCKETS):
-        with report.reading(bucket.urn):
-            if not naming(stack, _BLOCKS, "bucket", bucket):
-                report.violation("bucket", "nothing blocks public access to it", bucket.urn)
-    for block in stack.of(*_BLOCKS):
+    """Judge every block that there is, of buckets and of the account; a setting that is left out is off."""
+    for block in stack.of(*_BLOCKS, *_ACCOUNT):
         for name in _CLOSED:
             with report.reading(block.urn):
                 if not block.inputs[name].boolean():
@@ -96,8 +105,32 @@ def bucket_private(stack: Stack, report: Report) -> None:
 
 @rule(
     StackRule,
+    id="bucket-blocks",
+    severity=Severity.MEDIUM,
+    level=Level.ADVISORY,
+    what="A stack says itself that its buckets are not public.",
+    why=(
+        "S3's own default closes a new bucket, and stays only until somebody deletes it in the console: what is "
+        "declared is put back by the next update."
+    ),
+    fix="Add a `BucketPublicAccessBlock` of the bucket, or one `AccountPublicAccessBlock`, in which all four are true.",
+    link="https://docs.aws.amazon.com/AmazonS3/latest/userguide/create-bucket-faq.html",
+)
+def bucket_blocks(stack: Stack, report: Report) -> None:
+    """Look for the blocks of each bucket, where the account has none."""
+    if stack.of(*_ACCOUNT):
+        return
+    for bucket in stack.of(*BUCKETS):
+        with report.reading(bucket.urn):
+            if not naming(stack, _BLOCKS, "bucket", bucket):
+                report.violation("bucket", "only S3's default keeps it from becoming public", bucket.urn)
+
+
+@rule(
+    StackRule,
     id="bucket-encryption",
     severity=Severity.MEDIUM,
+    level=Level.ADVISORY,
     what="Objects are encrypted under a key of KMS, and a bucket asks for it seldom.",
     why=(
         "Under S3's own key whoever may read the bucket may read the data: there is no second lock, and no log of its "
@@ -106,15 +139,18 @@ def bucket_private(stack: Stack, report: Report) -> None:
     ),
     fix=(
         "Add a `BucketServerSideEncryptionConfiguration` with `sseAlgorithm: aws:kms`, the key, and "
-        "`bucketKeyEnabled: true`."
+        "`bucketKeyEnabled: true`. Buckets of a load balancer's logs take no key of KMS."
     ),
     link="https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-key.html",
 )
 def bucket_encryption(stack: Stack, report: Report) -> None:
-    """Look for the encryption of each bucket, and judge every rule of it."""
+    """Look for the encryption of each bucket, and judge every rule of it, in the bucket's own properties too."""
     for bucket in stack.of(*BUCKETS):
         with report.reading(bucket.urn):
-            if not naming(stack, _ENCRYPTIONS, "bucket", bucket):
+            inline = bucket.inputs["serverSideEncryptionConfiguration"]
+            if inline.members():
+                _encrypted(inline["rule"], bucket, report)
+            elif not naming(stack, _ENCRYPTIONS, "bucket", bucket):
                 report.violation("bucket", "its objects are encrypted under S3's own key", bucket.urn)
     for configuration in stack.of(*_ENCRYPTIONS):
         with report.reading(configuration.urn):
@@ -139,68 +175,106 @@ def _encrypted(encryption: Field, configuration: Resource, report: Report) -> No
     what="A bucket keeps what is deleted in it or written over, for a while.",
     why="One wrong `rm` or one job with yesterday's name takes all checkpoints, and nobody gets them back.",
     fix=(
-        "Add a `BucketVersioning` with `status: Enabled`, and a lifecycle rule that ends noncurrent versions after "
-        "some days, so that they do not cost for ever."
+        "Add a `BucketVersioning` with `status: Enabled`. Buckets of what can be made again, such as caches and logs, "
+        "go into the option `without`."
     ),
     link="https://docs.aws.amazon.com/AmazonS3/latest/userguide/Versioning.html",
+    options={
+        "without": Option(
+            list, (), "Buckets that need keep no versions, by their names in the stack, such as `*-cache`."
+        )
+    },
 )
 def bucket_versions(stack: Stack, report: Report) -> None:
-    """Look for the versioning of each bucket, and for what ends old versions."""
+    """Look for the versioning of each bucket, in its own properties too."""
     for bucket in stack.of(*BUCKETS):
+        name = bucket.urn.rpartition("::")[2]
+        if any(fnmatchcase(name, pattern) for pattern in report.options["without"]):
+            continue
         with report.reading(bucket.urn):
-            found = naming(stack, _VERSIONINGS, "bucket", bucket)
-            states = [(each, each.inputs.at("versioningConfiguration", "status")) for each in found]
-            if not states:
+            inline = bucket.inputs.at("versioning", "enabled")
+            if inline.value is not None:
+                if not inline.boolean():
+                    report.violation(inline, "is not true", bucket.urn)
+                continue
+            found = _versionings(stack, bucket)
+            if not found:
                 report.violation("bucket", "it keeps no versions", bucket.urn)
-            for each, status in states:
+            for status, urn in found:
                 if status.text() != "Enabled":
-                    report.violation(status, f"is {status}", each.urn)
-    for bucket in stack.of(*BUCKETS):
-        with report.reading(bucket.urn):
-            versioned = naming(stack, _VERSIONINGS, "bucket", bucket)
-            if versioned and not any(_ends_versions(each) for each in naming(stack, _LIFECYCLES, "bucket", bucket)):
-                report.violation("bucket", "its old versions are kept, and paid for, for ever", bucket.urn)
+                    report.violation(status, f"is {status}", urn)
 
 
-def _ends_versions(lifecycle: Resource) -> bool:
-    return any(
-        each["noncurrentVersionExpiration"].value is not None
-        for each in lifecycle.inputs["rules"].items()
-        if each["status"].text() == "Enabled"
-    )
+def _versionings(stack: Stack, bucket: Resource) -> list[tuple[Field, str]]:
+    found = naming(stack, _VERSIONINGS, "bucket", bucket)
+    return [(each.inputs.at("versioningConfiguration", "status"), each.urn) for each in found]
 
 
 @rule(
-    ResourceRule,
-    types=_LIFECYCLES,
-    id="bucket-lifecycle",
+    StackRule,
+    id="bucket-leftovers",
     severity=Severity.LOW,
-    what="Objects only go to classes that take them then, and what was never finished is deleted.",
+    level=Level.ADVISORY,
+    what="What nobody can see any more ends: old versions, and uploads that were never finished.",
     why=(
-        "S3 refuses transitions in a wrong order or too early, halfway through an update. The parts of an upload that "
-        "a dead job left are in no listing, and cost as objects do, for ever."
+        "Versions that were written over and the parts of an upload that a dead job left are in no usual listing, and "
+        "cost as objects do, for ever."
     ),
     fix=(
-        "Order the transitions from dear to cheap, 30 days before and after an IA class, and add "
-        "`abortIncompleteMultipartUpload` to a rule for all objects."
+        "Add `noncurrentVersionExpiration` and `abortIncompleteMultipartUpload` to a rule for all objects in the "
+        "bucket's `BucketLifecycleConfiguration`."
     ),
+    link="https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lifecycle-mgmt.html",
+)
+def bucket_leftovers(stack: Stack, report: Report) -> None:
+    """Look for what ends old versions of each bucket that keeps them, and unfinished uploads in each lifecycle."""
+    for bucket in stack.of(*BUCKETS):
+        with report.reading(bucket.urn):
+            kept = bucket.inputs.at("versioning", "enabled").boolean() or _versionings(stack, bucket)
+            if kept and not any(_ends(rules, _NONCURRENT) for rules in _lifecycles(stack, bucket)):
+                report.violation("bucket", "its old versions are kept, and paid for, for ever", bucket.urn)
+    for lifecycle in stack.of(*_LIFECYCLES, *BUCKETS):
+        with report.reading(lifecycle.urn):
+            rules = _rules(lifecycle)
+            if rules.items() and not _ends(rules, _UNFINISHED):
+                report.violation(rules, "no rule ends uploads that nobody finished", lifecycle.urn)
+
+
+def _lifecycles(stack: Stack, bucket: Resource) -> list[Field]:
+    return [_rules(each) for each in (bucket, *naming(stack, _LIFECYCLES, "bucket", bucket))]
+
+
+def _rules(lifecycle: Resource) -> Field:
+    """The rules of a lifecycle, or those that a bucket has in its own properties."""
+    return lifecycle.inputs["lifecycleRules" if lifecycle.type in BUCKETS else "rules"]
+
+
+def _holds(lifecycle: Field) -> bool:
+    return lifecycle["status"].text() == "Enabled" or lifecycle["enabled"].boolean() is True
+
+
+def _ends(rules: Field, keys: tuple[str, ...]) -> bool:
+    return any(_holds(each) and any(each[key].value is not None for key in keys) for each in rules.items())
+
+
+@rule(
+    StackRule,
+    id="bucket-lifecycle",
+    severity=Severity.MEDIUM,
+    what="Objects only go to classes that take them then.",
+    why="S3 refuses transitions in a wrong order or too early, halfway through an update.",
+    fix="Order the transitions from dear to cheap, 30 days before and after an IA class.",
     link="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html",
 )
-def bucket_lifecycle(lifecycle: Field, report: Report) -> None:
-    """Judge the transitions of each rule, and whether one of them ends unfinished uploads."""
-    ends = False
-    complete = False
-    with report.reading():
-        for each in lifecycle["rules"].items():
-            if each["status"].text() != "Enabled":
-                continue
-            ends = ends or each["abortIncompleteMultipartUpload"].value is not None
-            with report.reading():
-                for where, message in _transitions(each):
-                    report.violation(where, message)
-        complete = True
-    if complete and not ends:
-        report.violation("rules", "no rule ends uploads that nobody finished")
+def bucket_lifecycle(stack: Stack, report: Report) -> None:
+    """Judge the transitions of each rule that is on, in the properties of a bucket too."""
+    for lifecycle in stack.of(*_LIFECYCLES, *BUCKETS):
+        with report.reading(lifecycle.urn):
+            for each in _rules(lifecycle).items():
+                with report.reading(lifecycle.urn):
+                    if _holds(each):
+                        for where, message in _transitions(each):
+                            report.violation(where, message, lifecycle.urn)
 
 
 def _transitions(lifecycle: Field) -> Iterator[tuple[Field, str]]:
@@ -228,4 +302,12 @@ def _transitions(lifecycle: Field) -> Iterator[tuple[Field, str]]:
         yield days if key == "after" else kind, told(problem)
 
 
-RULES = (bucket_tls, bucket_private, bucket_encryption, bucket_versions, bucket_lifecycle)
+RULES = (
+    bucket_tls,
+    bucket_private,
+    bucket_blocks,
+    bucket_encryption,
+    bucket_versions,
+    bucket_lifecycle,
+    bucket_leftovers,
+)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 
-from policies.aws.efa import fabrics
+from policies.aws.efa import fabrics, placement_group
 from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, NODE_POOL, template_of, told
 from policies.fields import Field, UnreadableError
 from policies.rules import Level, Option, Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
@@ -49,28 +49,34 @@ _LAUNCHED = ("instance", "volume")
     ),
     why=(
         "EKS refuses a group of a block that does not name it, or that names its type in the wrong place. A "
-        "reservation has no machine to spare: an update that first begins a new node waits for it for ever."
+        "reservation has no machine to spare: an update that first begins a new node waits for it for ever. Its "
+        "machines are where they are: a placement group of the stack's own finds none of them."
     ),
     fix=(
         "Name reservation and `instanceType` in the launch template, one subnet in the group, and "
-        "`updateConfig.updateStrategy: MINIMAL`."
+        "`updateConfig.updateStrategy: MINIMAL`; a placement group only where the reservation was made in it."
     ),
     link="https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html",
 )
 def block_capacity(stack: Stack, report: Report) -> None:
-    """Judge each node group of a block or of a reservation whose launch template is made here."""
+    """Judge each node group of a block or of a reservation, with its launch template where that is made here."""
     for group in stack.of(*NODE_GROUPS):
         with report.reading(group.urn):
-            template = template_of(stack, group)
-            if template is None:
-                continue
             block = group.inputs["capacityType"].text() == "CAPACITY_BLOCK"
-            target = template.inputs.at("capacityReservationSpecification", "capacityReservationTarget")
-            reserved = bool(target.members())
-            if block and not reserved:
-                report.violation(target, "names no block", template.urn)
-            if block and template.inputs["instanceType"].text() is None:
-                report.violation(template.inputs["instanceType"], "a block wants it here", template.urn)
+            template = template_of(stack, group)
+            reserved = False
+            if template is not None:
+                target = template.inputs.at("capacityReservationSpecification", "capacityReservationTarget")
+                reserved = bool(target.members())
+                if block and not reserved:
+                    report.violation(target, "names no block", template.urn)
+                if block and template.inputs["instanceType"].text() is None:
+                    report.violation(template.inputs["instanceType"], "a block wants it here", template.urn)
+                if reserved and placement_group(stack, template):
+                    place = template.inputs["placement"]
+                    report.violation(place, "is a placement group of this stack, beside a reservation", template.urn)
+            elif block and not group.inputs["launchTemplate"].members():
+                report.violation(group.inputs["launchTemplate"], "is missing, and only it can name a block", group.urn)
             if block or reserved:
                 _of_reservation(group, report)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from policies.aws.reading import NODE_GROUPS, listed, named, names, naming, template_of
 from policies.fields import UNKNOWN, Field, UnreadableError
-from policies.rules import Report, Resource, Severity, Stack, StackRule, rule
+from policies.rules import Level, Report, Resource, Severity, Stack, StackRule, rule
 
 _EFA = ("efa", "efa-only")
 _PLACEMENT_GROUP = ("aws:ec2/placementGroup:PlacementGroup",)
@@ -79,31 +79,34 @@ def efa_zone(stack: Stack, report: Report) -> None:
     StackRule,
     id="efa-placement",
     severity=Severity.MEDIUM,
+    level=Level.ADVISORY,
     what="Nodes with EFA stand close together: in a cluster placement group, or where their reservation was made.",
-    why=(
-        "Nodes anywhere in a zone are more hops apart, and a gang is as slow as its worst pair. Machines of a "
-        "reservation are where they are: a placement group of your own finds some of them, or none."
-    ),
-    fix=(
-        "Set `placement.groupName` to a placement group with `strategy: cluster`; with a reservation leave it out, or "
-        "name the group that the reservation was made in."
-    ),
+    why="Nodes anywhere in a zone are more hops apart, and a gang is as slow as its worst pair.",
+    fix="Set `placement.groupName` to a placement group with `strategy: cluster`; with a reservation leave it out.",
     link="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/placement-strategies.html",
 )
 def efa_placement(stack: Stack, report: Report) -> None:
-    """Judge the placement of each launch template with EFA."""
+    """Judge the placement of each launch template with EFA whose machines are of no reservation."""
     for fabric in fabrics(stack, report):
         template = fabric.template
         with report.reading(template.urn):
+            if fabric.reserved:
+                continue
             placement = template.inputs["placement"]
-            own = named(stack, template, ("placement.groupName", "placement.groupId"), _PLACEMENT_GROUP)
-            placed = own or any(placement[key].value is not None for key in ("groupName", "groupId"))
-            if fabric.reserved and own:
-                report.violation(placement, "is a placement group of this stack, beside a reservation", template.urn)
-            elif not fabric.reserved and not placed:
+            own = placement_group(stack, template)
+            if own is None and all(placement[key].value is None for key in ("groupName", "groupId")):
                 report.violation(placement, "names no placement group", template.urn)
             elif own and own.inputs["strategy"].text() != "cluster":
                 report.violation(own.inputs["strategy"], f"is {own.inputs['strategy']}, not cluster", own.urn)
+
+
+def placement_group(stack: Stack, template: Resource) -> Resource | None:
+    """Give the placement group of a launch template, where it is made in the stack.
+
+    Raises:
+        UnreadableError: It is not known which.
+    """
+    return named(stack, template, ("placement.groupName", "placement.groupId"), _PLACEMENT_GROUP)
 
 
 @rule(

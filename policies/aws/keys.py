@@ -2,7 +2,7 @@
 
 from policies.aws.reading import kept
 from policies.fields import Field
-from policies.rules import Option, Report, ResourceRule, Severity, Stack, StackRule, rule
+from policies.rules import Level, Option, Report, ResourceRule, Severity, Stack, StackRule, rule
 
 _KEY = ("aws:kms/key:Key",)
 
@@ -12,6 +12,7 @@ _KEY = ("aws:kms/key:Key",)
     types=_KEY,
     id="key-rotation",
     severity=Severity.MEDIUM,
+    level=Level.ADVISORY,
     what="Keys are rotated.",
     why="AWS does it once a year by itself when it is asked to, and what was encrypted before stays readable.",
     fix="Set `enableKeyRotation: true`.",

@@ -20,13 +20,31 @@ def group(made: Resource | None = None, name: str = "group", **inputs: Any) -> R
 
 
 BLOCK = template(instanceType="p5.48xlarge", capacityReservationSpecification=RESERVED)
+ELSEWHERE = {"placement": {"groupName": "made-elsewhere"}}
+OTHER = template(instanceType="p5.48xlarge", capacityReservationSpecification=RESERVED, **ELSEWHERE)
+
+
+_USUAL: dict[str, Any] = {
+    "capacityType": "CAPACITY_BLOCK",
+    "updateConfig": {"updateStrategy": "MINIMAL"},
+    "subnetIds": [UNKNOWN],
+}
+PLACE = Resource("aws:ec2/placementGroup:PlacementGroup", {"strategy": "cluster"}, "place")
 
 
 def block(made: Resource, **changed: Any) -> Resource:
     """Give a group of a block, and what is changed about it."""
-    first = {"updateStrategy": "MINIMAL"}
-    usual: dict[str, Any] = {"capacityType": "CAPACITY_BLOCK", "updateConfig": first, "subnetIds": [UNKNOWN]}
-    return group(made, **(usual | changed))
+    return group(made, **(_USUAL | changed))
+
+
+def held(**changed: Any) -> Resource:
+    """Give one whose launch template, if any, is made elsewhere."""
+    return group(None, **(_USUAL | changed))
+
+
+def placed(made: Resource, place: Resource) -> Resource:
+    inputs: dict[str, Any] = made.inputs | {"placement": {"groupName": UNKNOWN}}
+    return referring(template(**inputs), placement=place)
 
 
 FABRIC = template(networkInterfaces=[{"interfaceType": "efa"}])
@@ -91,6 +109,9 @@ BREAKS: Breaks = {
         ([BLOCK, block(BLOCK, subnetIds=["a", "b"])], "subnetIds: are several"),
         ([BLOCK, block(BLOCK, updateConfig={})], "updateConfig.updateStrategy: is not MINIMAL"),
         ([BLOCK, group(BLOCK, capacityType="ON_DEMAND", subnetIds=["a"])], "updateConfig.updateStrategy: is not MIN"),
+        (held(), "launchTemplate: is missing, and only it can name a block"),
+        (held(launchTemplate={"id": "lt-1"}, subnetIds=["a", "b"]), "subnetIds: are several"),
+        ([PLACE, made := placed(BLOCK, PLACE), block(made)], "placement: is a placement group of this", "template"),
     ],
     "block-end": [
         (ending("2026-01-01T11:30:00Z"), "environment.pools.train.capacity.ends: 2026-01-01T11:30:00Z", ""),
@@ -144,7 +165,8 @@ PASSES: Passes = {
     "block-capacity": [
         [BLOCK, block(BLOCK)],
         [made := template(instanceType=GPU), group(made, capacityType="ON_DEMAND", subnetIds=["a", "b"])],
-        group(capacityType="CAPACITY_BLOCK"),
+        held(launchTemplate={"id": "lt-1"}),
+        [OTHER, block(OTHER)],
     ],
     "block-end": [ending("2096-01-01T11:30:00Z"), platform(document("twin")), group()],
     "spot-checkpoints": [

@@ -71,7 +71,6 @@ BREAKS: Breaks = {
     "efa-placement": [
         (pair(placement=None), "placement: names no placement group"),
         (pair(placement={"availabilityZone": "us-east-2a"}), "placement: names no placement group"),
-        (pair(capacityReservationSpecification=RESERVED), "placement: is a placement group of this stack, beside"),
         ([group(template()), template(), SPREAD], "strategy: is spread, not cluster"),
     ],
     "efa-security-group": [
@@ -102,7 +101,8 @@ PASSES: Passes = {
     "efa-placement": [
         pair(),
         [group(template()), template()],
-        pair(placement={"groupName": "made-elsewhere"}, capacityReservationSpecification=RESERVED)[1:],
+        pair(placement={"groupName": "made-elsewhere"})[1:],
+        pair(placement=None, capacityReservationSpecification=RESERVED),
         [group(made := Resource("aws:ec2/launchTemplate:LaunchTemplate", {"networkInterfaces": [{}]})), made],
     ],
     "efa-security-group": [

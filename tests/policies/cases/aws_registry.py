@@ -26,7 +26,15 @@ BREAKS: Breaks = {
 
 PASSES: Passes = {
     "registry-tags": [repository(), repository(imageTagMutability="IMMUTABLE_WITH_EXCLUSION")],
-    "registry-scan": [scanning(True)],
+    "registry-scan": [
+        scanning(True),
+        [
+            Resource(
+                "aws:ecr/registryScanningConfiguration:RegistryScanningConfiguration", {"scanType": "BASIC"}, "all"
+            ),
+            repository(),
+        ],
+    ],
 }
 
 UNKNOWNS: Unknowns = {
