@@ -42,10 +42,11 @@ def _blocks(start: str) -> list[str]:
 
 def test_the_settings_in_the_guide() -> None:
     """The model takes them, and the pack knows all names."""
-    shown = _blocks("policies:")
-    assert len(shown) == 2
+    shown = [yaml.safe_load(block) for block in _blocks("policies:")]
+    shown += [yaml.safe_load(block)[model_document.KEY] for block in _blocks(f"{model_document.KEY}:")]
+    assert len(shown) == 3
     for block in shown:
-        judged = model_document.judge(document("twin") | yaml.safe_load(block))
+        judged = model_document.judge(document("twin") | block)
         assert judged.errors == ()
         environment = judged.required().model_dump(mode="json", by_alias=True, exclude_unset=True)
         told = checks.judged(InProcess(RULES), [platform(environment)])
