@@ -140,14 +140,14 @@ IMAGE_VERSION = Law(
 PRIVILEGED = Law(
     id="privileged",
     severity=Severity.CRITICAL,
-    what="No pod is privileged except the named node agents.",
+    what="No pod is privileged except agents of nodes in namespaces of the system.",
     why=(
         "A privileged container is root on its node: it reads the data of every other team there and sees every "
         "GPU, whichever it was given."
     ),
     fix=(
-        "Remove `privileged` and add the single capability that is needed (RDMA: `IPC_LOCK`). A DaemonSet that "
-        "manages devices is named in `policies/privileges.py`."
+        "Remove `privileged` and add the single capability that is needed (RDMA: `IPC_LOCK`). What manages nodes "
+        "belongs in a namespace that stands in `policies.systemNamespaces` of the document."
     ),
     link="https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 )
@@ -162,7 +162,8 @@ HOST_ACCESS = Law(
     ),
     fix=(
         "Take files from the tiers of storage, and the network of the pod. Where a pool's fabric is used in the "
-        "network of the node (`fabric: {mode: host}`), select that pool by `gangline.dev/pool`."
+        "network of the node (`fabric: {mode: host}`), select that pool by `gangline.dev/pool`. What manages nodes "
+        "belongs in a namespace that stands in `policies.systemNamespaces` of the document."
     ),
     link="https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 )

@@ -25,5 +25,3 @@ LEVELS = ("privileged", "baseline", "restricted")
 """What a namespace may hold its pods to."""
 ENFORCE = "pod-security.kubernetes.io/enforce"
 """The label by which it does (https://kubernetes.io/docs/concepts/security/pod-security-admission/)."""
-SYSTEM = ("kube-system", "kube-public", "kube-node-lease")
-"""Namespaces of Kubernetes itself."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from . import exemptions
+from . import exemptions, names
 from .base import Declared, Listed
 from .days import Day
 from .problems import NOTHING, Path, Problem, answered, lost
@@ -47,6 +47,9 @@ class Policies(Declared):
     """By rule: values of its options (docs/reference/policies.md)."""
     exemptions: Listed[Exemption] = ()
     """Rules that may be broken in one place for a time."""
+    system_namespaces: Listed[str] = ()
+    """Namespaces of the platform beside Kubernetes' own (`kube-…`) and those of this project: agents of nodes, storage,
+    networks and monitoring live there. Rules about what workloads may do to nodes leave them alone."""
     admission: Literal["deny", "warn", "none"] = "deny"
     """What the API server does in the namespaces of teams with workloads that break a law of docs/guides/admission.md,
     whoever submits them: it refuses them, makes them with a warning, or does not look."""
@@ -56,7 +59,7 @@ _EXEMPTIONS = ("policies", "exemptions")
 
 
 def values(env: "Environment") -> Iterator[Problem]:
-    """What is wrong with exemptions by themselves."""
+    """What is wrong with exemptions and namespaces by themselves."""
     seen: dict[tuple[str, str], int] = {}
     for index, exemption in _readable(env):
         at = (*_EXEMPTIONS, index)
@@ -64,6 +67,9 @@ def values(env: "Environment") -> Iterator[Problem]:
             yield from answered(_said, (*at, key), getattr(exemption, key))
         yield from answered(_pattern, (*at, "resource"), exemption.resource)
         yield from answered(_once, index, exemption, seen)
+    for index, name in enumerate(env.policies.system_namespaces):
+        if not lost(name):
+            yield from _namespace(("policies", "systemNamespaces", index), name)
 
 
 def passing(env: "Environment", now: datetime) -> Iterator[Problem]:
@@ -74,6 +80,14 @@ def passing(env: "Environment", now: datetime) -> Iterator[Problem]:
 
 def _readable(env: "Environment") -> Iterator[tuple[int, Exemption]]:
     return ((index, it) for index, it in enumerate(env.policies.exemptions) if not lost(it))
+
+
+def _namespace(at: Path, name: str) -> Iterator[Problem]:
+    if fault := names.DNS_LABEL.fault(name):
+        yield Problem(at, name, fault, names.DNS_LABEL.allowed, spoils=NOTHING)
+    elif name == "default":
+        message = "is where everything goes that names no namespace"
+        yield Problem(at, name, message, "a namespace of the platform's own", spoils=NOTHING)
 
 
 def _said(at: Path, text: str) -> Iterator[Problem]:

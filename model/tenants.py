@@ -134,6 +134,7 @@ def _name(it: Subject[Tenant]) -> Iterator[Problem]:
 
 
 def _namespaces(it: Subject[Tenant], owners: dict[str, str]) -> Iterator[Problem]:
+    named = [name for name in it.env.policies.system_namespaces if not lost(name)]
     if not it.value.namespaces:
         yield Problem((*it.at, "namespaces"), [], "a tenant needs at least one namespace")
     for index, namespace in enumerate(it.value.namespaces):
@@ -142,7 +143,7 @@ def _namespaces(it: Subject[Tenant], owners: dict[str, str]) -> Iterator[Problem
             continue
         if fault := names.DNS_LABEL.fault(namespace):
             yield Problem(at, namespace, fault, names.DNS_LABEL.allowed, spoils=NOTHING)
-        elif namespace == "default" or namespace.startswith("kube-") or namespace in namespaces.OURS:
+        elif namespace == "default" or namespaces.of_system(namespace, named):
             yield Problem(
                 at, namespace, "is a namespace of the system", "a namespace of the team's own", spoils=NOTHING
             )

@@ -17,7 +17,7 @@ _STANDARDS = "https://kubernetes.io/docs/concepts/security/pod-security-standard
         "Capabilities such as `SYS_ADMIN`, `SYS_PTRACE` or `NET_ADMIN` reach out of the container: to devices, to the "
         "processes of other teams, to the network of the node."
     ),
-    fix="Remove the capability. RDMA needs `IPC_LOCK` only; node agents live in a namespace of the system.",
+    fix="Remove the capability. RDMA needs `IPC_LOCK` only; agents of nodes live in `policies.systemNamespaces`.",
     link=_STANDARDS,
 )
 def capabilities(pod: Pod, report: Report) -> None:
@@ -28,7 +28,7 @@ def capabilities(pod: Pod, report: Report) -> None:
                 with report.reading():
                     name = (added.text() or "").upper().removeprefix("CAP_")
                     allowed = name in pod_security.CAPABILITIES or name == pod_security.LOCKED_MEMORY
-                    if name and not allowed and not of_system(pod):
+                    if name and not allowed and not of_system(pod, report):
                         report.violation(added, f"{added} is more than a workload needs")
 
 
@@ -54,7 +54,7 @@ def privilege_escalation(pod: Pod, report: Report) -> None:
             allowed = granted.boolean()
             # Of privileged containers the law about those speaks.
             silent = allowed is None and not pod.partial and not context["privileged"].boolean()
-            if (allowed or silent) and not of_system(pod):
+            if (allowed or silent) and not of_system(pod, report):
                 report.violation(granted, "may gain privileges" if allowed else "says nothing, which means true")
 
 
@@ -81,7 +81,7 @@ def root_user(pod: Pod, report: Report) -> None:
             if amount is None or amount.value != 0:
                 continue
             dropped = container.at("securityContext", "capabilities", "drop")
-            if "ALL" not in {(each.text() or "").upper() for each in dropped.items()} and not of_system(pod):
+            if "ALL" not in {(each.text() or "").upper() for each in dropped.items()} and not of_system(pod, report):
                 report.violation(dropped, "root keeps what the runtime gives")
 
 

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from model import laws, namespaces
+from model import laws
 from policies.pods import Pod
 from policies.rules import Report, Stack, StackRule, rule
+from policies.scopes import of_system
 
 _HOST = {
     "hostPID": "sees all processes of the node",
@@ -19,12 +20,8 @@ def host_access(stack: Stack, report: Report) -> None:
     for resource in stack.resources:
         for pod in resource.pods.pods:
             with report.reading(resource.urn):
-                if not _of_system(pod.object.at("metadata", "namespace").text() or ""):
+                if not of_system(pod, report):
                     judge.pod(pod, resource.urn)
-
-
-def _of_system(namespace: str) -> bool:
-    return namespace.startswith("kube-") or namespace in namespaces.OURS
 
 
 @dataclass

@@ -12,10 +12,13 @@ from policies.rules import Report, ResourceRule, Severity, rule
     severity=Severity.HIGH,
     what="Only namespaces of the system allow privileged pods, and those say which level they hold their pods to.",
     why=(
-        "The level decides, before any scheduler does, whether a pod may mount the disks of its node. A level that "
-        "does not exist is taken for `restricted`, and pods of the namespace are refused."
+        "The level decides, before any scheduler does, whether a pod may mount the disks of its node. A namespace "
+        "with a level that does not exist the API server refuses."
     ),
-    fix="Set the label `pod-security.kubernetes.io/enforce` to `baseline` or `restricted`.",
+    fix=(
+        "Set the label `pod-security.kubernetes.io/enforce` to `baseline` or `restricted`; a namespace of the platform "
+        "stands in `policies.systemNamespaces` of the document."
+    ),
     link="https://kubernetes.io/docs/concepts/security/pod-security-admission/",
 )
 def pod_security_level(namespace: Field, report: Report) -> None:
@@ -25,15 +28,10 @@ def pod_security_level(namespace: Field, report: Report) -> None:
     said = level.text()
     if said is not None and said not in pod_security.LEVELS:
         report.violation(level, f"{level} is no level: {', '.join(pod_security.LEVELS)}")
-    elif said == "privileged" and not _of_system(metadata):
+    elif said == "privileged" and not namespaces.of_system(metadata["name"].text() or "", report.system):
         report.violation(level, "its pods may do all that root on their node may")
     elif said is None and metadata["name"].text() in namespaces.OURS:
         report.violation(level, "says nothing, which may mean that everything is allowed")
-
-
-def _of_system(metadata: Field) -> bool:
-    name = metadata["name"].text()
-    return name in namespaces.OURS or name in pod_security.SYSTEM
 
 
 RULES = (pod_security_level,)

@@ -187,7 +187,11 @@ def wildcard_tolerations(pod: Pod, report: Report) -> None:
         return
     for toleration in pod.spec["tolerations"].items():
         with report.reading():
-            if toleration["operator"].text() == "Exists" and not toleration["key"].text() and not of_system(pod):
+            if (
+                toleration["operator"].text() == "Exists"
+                and not toleration["key"].text()
+                and not of_system(pod, report)
+            ):
                 report.violation(toleration, "tolerates every taint")
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from model import laws
+from model import laws, namespaces
 from model.namespaces import AGENTS
 from policies.pods import Pod
 from policies.rules import PodRule, Report, rule
@@ -19,7 +19,7 @@ NODE_AGENTS = {
 @rule(PodRule, laws.PRIVILEGED)
 def privileged(pod: Pod, report: Report) -> None:
     """Judge the security context of each container, and of the pod where Windows has it."""
-    if _node_agent(pod):
+    if _trusted(pod, report):
         return
     for container in pod.containers:
         with report.reading():
@@ -33,13 +33,18 @@ def privileged(pod: Pod, report: Report) -> None:
                 report.violation(host, "is a process of the host")
 
 
-def _node_agent(pod: Pod) -> bool:
-    if (pod.group, pod.kind) != ("apps", "DaemonSet"):
-        return False
+def _trusted(pod: Pod, report: Report) -> bool:
+    """Whether it may be: the system's own, and of ours those that cannot do without."""
     metadata = pod.object["metadata"]
-    namespace, name = metadata["namespace"].value, metadata["name"].value
-    known = NODE_AGENTS.get(namespace) if isinstance(namespace, str) else None
-    return known is not None and isinstance(name, str) and known.fullmatch(name) is not None
+    of = metadata["namespace"].value
+    if not isinstance(of, str) or not namespaces.of_system(of, report.system):
+        return False
+    if of not in namespaces.OURS:
+        return True
+    name, known = metadata["name"].value, NODE_AGENTS.get(of)
+    if known is None or not isinstance(name, str) or (pod.group, pod.kind) != ("apps", "DaemonSet"):
+        return False
+    return known.fullmatch(name) is not None
 
 
 RULES = (privileged,)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from model import pod_security
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import Level, PodRule, Report, ResourceRule, Severity, rule
+from policies.scopes import of_system
 
 _API = "kubernetes:rbac.authorization.k8s.io/v1:"
 _ROLES = tuple(f"{_API}{kind}{patch}" for kind in ("ClusterRole", "Role") for patch in ("", "Patch"))
@@ -172,10 +172,8 @@ def service_account_token(pod: Pod, report: Report) -> None:
         return
     mounted = pod.spec["automountServiceAccountToken"]
     account = pod.spec["serviceAccountName"].text()
-    if account in (None, "", "default") and mounted.boolean() is not False:
-        namespace = pod.object.at("metadata", "namespace").text()
-        if namespace not in pod_security.SYSTEM:
-            report.violation(mounted, "the pod carries the token of the account `default`")
+    if account in (None, "", "default") and mounted.boolean() is not False and not of_system(pod, report):
+        report.violation(mounted, "the pod carries the token of the account `default`")
 
 
 def _scaled_by_ray(pod: Pod) -> bool:

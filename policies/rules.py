@@ -136,11 +136,13 @@ class Report:
         violations: Where the rule is broken.
         unjudged: What it could not judge.
         options: The values of the rule's options, by name; all of them.
+        system: Namespaces that the environment counts as the system's, beside those that always are.
     """
 
     violations: list[Violation] = field(default_factory=list)
     unjudged: list[Unjudged] = field(default_factory=list)
     options: Mapping[str, Any] = field(default_factory=dict)
+    system: frozenset[str] = frozenset()
 
     def violation(self, where: Field | str, message: str, urn: str = "") -> None:
         """Say that the rule is broken at a field."""
@@ -216,9 +218,9 @@ class Rule:
     level: Level = Level.MANDATORY
     options: Mapping[str, Option] = field(default_factory=dict)
 
-    def report(self, options: Mapping[str, Any] | None) -> Report:
+    def report(self, options: Mapping[str, Any] | None, system: frozenset[str]) -> Report:
         """Begin a report, with these options or with the defaults."""
-        return Report(options=self.defaults if options is None else options)
+        return Report(options=self.defaults if options is None else options, system=system)
 
     @cached_property
     def defaults(self) -> Mapping[str, Any]:
@@ -232,9 +234,11 @@ class PodRule(Rule):
 
     judge: Callable[[Pod, Report], None]
 
-    def apply(self, resource: Resource, options: Mapping[str, Any] | None = None) -> Report:
+    def apply(
+        self, resource: Resource, options: Mapping[str, Any] | None = None, system: frozenset[str] = frozenset()
+    ) -> Report:
         """Judge every pod of a resource."""
-        report = self.report(options)
+        report = self.report(options, system)
         report.unjudged += [Unjudged(error.field.path, error.reason) for error in resource.pods.unreadable]
         for pod in resource.pods.pods:
             with report.reading():
@@ -253,9 +257,11 @@ class ResourceRule(Rule):
     types: tuple[str, ...]
     judge: Callable[[Field, Report], None]
 
-    def apply(self, resource: Resource, options: Mapping[str, Any] | None = None) -> Report:
+    def apply(
+        self, resource: Resource, options: Mapping[str, Any] | None = None, system: frozenset[str] = frozenset()
+    ) -> Report:
         """Judge a resource by its properties."""
-        report = self.report(options)
+        report = self.report(options, system)
         with report.reading():
             self.judge(resource.properties, report)
         return report
@@ -267,9 +273,11 @@ class StackRule(Rule):
 
     judge: Callable[[Stack, Report], None]
 
-    def apply(self, stack: Stack, options: Mapping[str, Any] | None = None) -> Report:
+    def apply(
+        self, stack: Stack, options: Mapping[str, Any] | None = None, system: frozenset[str] = frozenset()
+    ) -> Report:
         """Judge a stack."""
-        report = self.report(options)
+        report = self.report(options, system)
         with report.reading():
             self.judge(stack, report)
         return report

@@ -1,8 +1,9 @@
 """Whose pods they are: the system's or a team's, and whether they use GPUs."""
 
-from model import gpu_requests, namespaces, pod_security
+from model import gpu_requests, namespaces
 from policies.fields import Field
 from policies.pods import Pod
+from policies.rules import Report
 
 _DEFAULT = "default"
 
@@ -16,14 +17,13 @@ def namespace(field: Field) -> str:
     return field["namespace"].text() or _DEFAULT
 
 
-def of_system(pod: Pod) -> bool:
-    """Whether a pod belongs to the cluster itself or to what this project installs: no team has those namespaces.
+def of_system(pod: Pod, report: Report) -> bool:
+    """Whether a pod belongs to the cluster itself or to the platform: no team has those namespaces.
 
     Raises:
         UnreadableError: Its namespace is not known yet.
     """
-    found = namespace(pod.object["metadata"])
-    return found in namespaces.OURS or found in pod_security.SYSTEM
+    return namespaces.of_system(namespace(pod.object["metadata"]), report.system)
 
 
 def gpu_amounts(container: Field) -> dict[str, Field]:

@@ -200,7 +200,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
 
     def _apply(self, rule: Any, subject: Any) -> Report:
         try:
-            return rule.apply(subject, self._settings.options[rule.id])
+            return rule.apply(subject, self._settings.options[rule.id], self._settings.system)
         except Exception as error:  # noqa: BLE001 - a defect in one rule must neither hide the others' verdicts nor pass
             report = Report()
             report.violation("", f"the rule itself failed, which is a defect in it: {type(error).__name__}: {error}")

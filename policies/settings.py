@@ -59,6 +59,7 @@ class Settings:
         options: Options by rule, all of them.
         valid: Exemptions that count, by rule.
         expired: Exemptions that are over.
+        system: Namespaces that the document counts as the system's.
         faults: What is wrong with the settings.
     """
 
@@ -66,6 +67,7 @@ class Settings:
     options: Mapping[str, Mapping[str, Any]]
     valid: Mapping[str, Sequence[Exemption]]
     expired: tuple[Exemption, ...]
+    system: frozenset[str]
     faults: Report
 
     def exemption(self, rule: str, urn: str) -> Exemption | None:
@@ -93,7 +95,7 @@ def settle(rules: Iterable[Rule], run: Run, document: Field | None, today: date)
     for each in found:
         if each not in expired:
             valid.setdefault(each.rule, []).append(each)
-    return Settings(levels, options, valid, expired, reading.faults)
+    return Settings(levels, options, valid, expired, reading.system(), reading.faults)
 
 
 class _Reading:
@@ -136,6 +138,14 @@ class _Reading:
                     else:
                         found[name] = value
         return found
+
+    def system(self) -> frozenset[str]:
+        found: list[str | None] = []
+        with self.faults.reading():
+            for item in self._document.at("policies", "systemNamespaces").items():
+                with self.faults.reading():
+                    found.append(item.text())
+        return frozenset(name for name in found if name)
 
     def exemptions(self) -> list[Exemption]:
         found: list[Exemption] = []

@@ -35,7 +35,11 @@ def tenant_namespace(stack: Stack, report: Report) -> None:
     for resource in stack.resources:
         for pod in resource.pods.pods:
             with report.reading(resource.urn):
-                if pod.partial or not any(gpu_amounts(container) for container in pod.containers) or of_system(pod):
+                if (
+                    pod.partial
+                    or not any(gpu_amounts(container) for container in pod.containers)
+                    or of_system(pod, report)
+                ):
                     continue
                 env = stack.environment
                 metadata = pod.object["metadata"]
@@ -175,7 +179,7 @@ def _class(field: Field, pod: Pod, classes: Mapping[str, None], resource: Resour
     if not name:
         return
     if name.startswith(_SYSTEM):
-        if pod.kind != "DaemonSet" and not of_system(pod):
+        if pod.kind != "DaemonSet" and not of_system(pod, report):
             report.violation(field, f"{field} is for what keeps nodes and cluster alive", resource.urn)
     elif classes and name not in classes:
         report.violation(field, f"{field} is no class of this stack: {', '.join(sorted(classes))}", resource.urn)

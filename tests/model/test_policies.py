@@ -98,6 +98,15 @@ def test_an_exemption_counts_through_its_last_day() -> None:
     assert exemptions.over(last, date(2027, 2, 1))
 
 
+@pytest.mark.parametrize(
+    ("name", "said"), [("Monitoring", "'M'"), ("monitoring*", "'*'"), ("default", "names no namespace")]
+)
+def test_a_namespace_of_the_platform_has_a_name_of_its_own(name: str, said: str) -> None:
+    at, problem = only(errors(put("policies", {"systemNamespaces": ["monitoring", name]})))
+    assert at == "policies.systemNamespaces[1]"
+    assert said in problem.message
+
+
 def test_a_pattern_sees_the_type_and_the_name_alone() -> None:
     urn = (
         "urn:pulumi:prod::gangline::gangline:index:Platform$gangline:index:Agents$kubernetes:apps/v1:DaemonSet::a-tuner"

@@ -42,6 +42,12 @@ def test_namespaces_are_legal_and_nobody_elses(namespace: str, says: str):
     assert path in ("tenants.research.namespaces[2]", "tenants.production.namespaces[0]")
 
 
+def test_a_namespace_of_the_platform_is_no_teams() -> None:
+    system = put("policies", {"systemNamespaces": ["monitoring"]})
+    path, problem = only(errors(system, add("tenants.research.namespaces", "monitoring")))
+    assert (path, problem.message) == ("tenants.research.namespaces[2]", "is a namespace of the system")
+
+
 @pytest.mark.parametrize(
     ("queue", "says"), [("nope", "no such queue"), ("root", "takes no jobs"), ("research", "is there twice")]
 )

@@ -45,8 +45,8 @@ def test_a_rule_that_refuses_everything(rule: Law) -> None:
 @by_id
 def test_a_rule_that_takes_what_is_unknown_for_right(rule: Law) -> None:
     class Deaf(type(rule)):  # pyright: ignore[reportGeneralTypeIssues]
-        def apply(self, subject: Any, options: Any = None) -> Report:
-            report = super().apply(subject, options)
+        def apply(self, subject: Any, *given: Any) -> Report:
+            report = super().apply(subject, *given)
             return Report(violations=report.violations)
 
     deaf = Deaf(**{field.name: getattr(rule, field.name) for field in fields(rule)})

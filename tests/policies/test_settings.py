@@ -146,7 +146,8 @@ def test_settings_that_cannot_be_read_stop_an_update(process: PolicyPack) -> Non
         ("unjudged", "advisory", ""),
     ]
     process.begin(preview=False)
-    assert told(process, holding(levels=UNKNOWN)) == [("policy-settings", "mandatory", "platform")]
+    for unread in ({"levels": UNKNOWN}, {"systemNamespaces": ["monitoring", 1]}):
+        assert told(process, holding(**unread)) == [("policy-settings", "mandatory", "platform")]
 
 
 def test_the_configuration_of_the_stack_is_known_before_its_components(process: PolicyPack) -> None:

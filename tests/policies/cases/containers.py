@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.policies.cases.team_queues import SYSTEM
 from tests.policies.objects import (
     UNKNOWN,
     Breaks,
@@ -36,6 +37,7 @@ BREAKS: Breaks = {
         (pod(adding("IPC_LOCK", "CAP_SYS_PTRACE")), "capabilities.add[1]: CAP_SYS_PTRACE"),
         (pod(adding("ALL")), "add[0]: ALL"),
         (pod(initContainers=[adding("net_admin")]), "spec.initContainers[0]"),
+        (agent("rook-ceph", adding("SYS_ADMIN")), "add[0]"),
         (agent("research", adding("SYS_ADMIN")), "spec.template.spec.containers[0]"),
         (workload("RayCluster", template(adding("SYS_ADMIN"))), "spec.workerGroupSpecs[0].template"),
     ],
@@ -59,6 +61,8 @@ PASSES: Passes = {
         pod(secured(capabilities={"drop": ["ALL"]})),
         agent("gangline-system", adding("SYS_ADMIN")),
         agent("kube-system", adding("NET_ADMIN")),
+        agent("kube-flannel", adding("NET_ADMIN")),
+        [SYSTEM, agent("rook-ceph", adding("SYS_ADMIN"))],
     ],
     "privilege-escalation": [
         pod(secured(**CLOSED)),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.policies.cases.team_queues import of_team
+from tests.policies.cases.team_queues import SYSTEM, of_team
 from tests.policies.objects import (
     UNKNOWN,
     Breaks,
@@ -49,6 +49,8 @@ BREAKS: Breaks = {
         (pod(volumes=[UNKNOWN, *folder({"hostPath": {"path": "/"}})]), "spec.volumes[2].hostPath"),
         (pod(port(8080)), "spec.containers[0].ports[1].hostPort: takes port 8080 of the node"),
         (pod(hostPID=True, namespace=None), "spec.hostPID"),
+        (pod(hostPID=True, namespace="monitoring"), "spec.hostPID"),
+        ([SYSTEM, pod(hostPID=True)], "spec.hostPID"),
     ],
 }
 
@@ -61,6 +63,7 @@ PASSES: Passes = {
         pod(volumes=folder({"persistentVolumeClaim": {"claimName": "shared"}})),
         pod(hostPID=True, namespace="gangline-system"),
         pod(hostNetwork=True, namespace="kube-system", kind="DaemonSet"),
+        [SYSTEM, pod(hostPID=True, hostNetwork=True, namespace="monitoring", kind="DaemonSet")],
     ],
 }
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.policies.cases.team_queues import SYSTEM
 from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns
 
 LABEL = "pod-security.kubernetes.io/enforce"
@@ -14,6 +15,7 @@ def namespace(name: Any, labels: Any = None, kind: str = "Namespace") -> Resourc
 BREAKS: Breaks = {
     "pod-security": [
         (namespace("research", {LABEL: "privileged"}), f'metadata.labels["{LABEL}"]: its pods may do all'),
+        (namespace("rook-ceph", {LABEL: "privileged"}), "its pods may do all"),
         (namespace("research", {LABEL: "strict"}), "strict is no level: privileged, baseline, restricted"),
         (namespace("gangline-system"), "says nothing"),
         (namespace("research", {LABEL: "privileged"}, "NamespacePatch"), "its pods may do all"),
@@ -26,6 +28,8 @@ PASSES: Passes = {
         namespace("research", {LABEL: "baseline"}),
         namespace("gangline-system", {LABEL: "privileged"}),
         namespace("kube-system", {LABEL: "privileged"}),
+        namespace("kube-flannel", {LABEL: "privileged"}),
+        [SYSTEM, namespace("rook-ceph", {LABEL: "privileged"})],
     ],
 }
 

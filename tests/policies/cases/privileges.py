@@ -1,5 +1,6 @@
 """What pods may do to their nodes."""
 
+from tests.policies.cases.team_queues import SYSTEM
 from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, container, pod, template
 
 _CAP = {"capabilities": {"add": ["IPC_LOCK"]}}
@@ -27,6 +28,9 @@ BREAKS: Breaks = {
         (agent("gangline-system", "nvidia-mps-control-daemon"), "securityContext.privileged"),
         (agent("gangline-system", "my-nvidia-mig-manager"), "securityContext.privileged"),
         (agent("gangline-system", "other"), "securityContext.privileged"),
+        (agent("rook-ceph", "plugin"), "securityContext.privileged"),
+        ([SYSTEM, agent("other", "plugin")], "securityContext.privileged"),
+        ([SYSTEM, agent("gangline-system", "other")], "securityContext.privileged"),
         (agent("gangline-system", UNKNOWN), "securityContext.privileged"),
     ],
 }
@@ -37,6 +41,8 @@ PASSES: Passes = {
         pod(container(securityContext=_CAP)),
         agent("gangline-system", "nvidia-mig-manager"),
         agent("gangline-system", "nvidia-mps-control-daemon-serve"),
+        agent("kube-flannel", "kube-flannel-ds"),
+        [SYSTEM, agent("rook-ceph", "plugin")],
     ],
 }
 

@@ -28,6 +28,10 @@ KUEUE, KAI = (platform(TWIN | {"tenants": TENANTS, "scheduler": {"kind": kind}})
 """The same with another scheduler, which reads another label."""
 
 
+SYSTEM = platform(TWIN | {"policies": {"systemNamespaces": ["monitoring", "rook-ceph"]}})
+"""It has namespaces of the platform's own."""
+
+
 def of_team(kind: str, template: Any, namespace: Any = "research", **labels: Any) -> Resource:
     """Give a workload in the namespace of a team."""
     token, inputs = KINDS[kind](template)

@@ -58,7 +58,7 @@ BREAKS: Breaks = {
     "tenant-namespace": [
         ([TWIN, pod(gpus(8))], "metadata.namespace: default is no namespace of a team"),
         ([TWIN, within("elsewhere", ray(4))], "elsewhere is no namespace"),
-        ([TWIN, within("kube-public-2", workload("Job", template(gpus(1))))], "kube-public-2"),
+        ([TWIN, within("gangline-system-2", workload("Job", template(gpus(1))))], "gangline-system-2"),
     ],
     "gang-fits": [
         (
