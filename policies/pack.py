@@ -31,7 +31,20 @@ from policies import (
     volcano_jobs,
     workloads,
 )
-from policies.aws import buckets, capacity, cluster, data, efa, identity, keys, lustre, machines, network, registry
+from policies.aws import (
+    buckets,
+    budget,
+    capacity,
+    cluster,
+    data,
+    efa,
+    identity,
+    keys,
+    lustre,
+    machines,
+    network,
+    registry,
+)
 from policies.rules import Law
 
 TOPICS: dict[str, tuple[ModuleType, ...]] = {
@@ -54,7 +67,7 @@ TOPICS: dict[str, tuple[ModuleType, ...]] = {
     "Storage and data on AWS": (buckets, data, keys, lustre),
     "Clusters, machines and networks on AWS": (cluster, network, machines, efa, registry),
     "Identity on AWS, and secrets": (identity, plain_secrets),
-    "Capacity and cost": (capacity,),
+    "Capacity and cost": (capacity, budget),
 }
 
 MODULES = tuple(module for topic in TOPICS.values() for module in topic)

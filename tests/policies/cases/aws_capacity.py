@@ -47,6 +47,18 @@ def placed(made: Resource, place: Resource) -> Resource:
     return referring(template(**inputs), placement=place)
 
 
+def bought(ends: Any) -> Resource:
+    inputs = {"capacityBlockOfferingId": "cbo-1", "id": "cr-1", "endDate": ends}
+    return Resource("aws:ec2/capacityBlockReservation:CapacityBlockReservation", inputs, "bought")
+
+
+BOUGHT = [
+    [bought("2096-01-01T11:30:00Z"), BLOCK, group(BLOCK, scalingConfig={"desiredSize": 4})],
+    [bought("2026-01-01T11:30:00Z"), BLOCK, group(BLOCK, scalingConfig={"desiredSize": 0})],
+    # Of another block, and one that this update buys.
+    [bought("2026-01-01T11:30:00Z"), made := template(instanceType="p5.48xlarge"), group(made)],
+    [bought(UNKNOWN), BLOCK, group(BLOCK, scalingConfig={"desiredSize": 4})],
+]
 FABRIC = template(networkInterfaces=[{"interfaceType": "efa"}])
 KEPT = platform(TRAINING)
 LOST = platform(TRAINING | {"storage": {}})
@@ -64,22 +76,24 @@ def allowing(rule: str, **options: Any) -> Resource:
     return platform(TRAINING | {"policies": {"options": {rule: options}}})
 
 
-def node_pool(*types: Any, name: str = "pool", **spec: Any) -> Resource:
-    required = [
-        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot"]},
-        {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": list(types)},
-    ]
-    inside = {"nodeClassRef": {"name": "gpus"}, "requirements": required}
+def pool_of(*required: dict[str, Any], name: str = "pool", **spec: Any) -> Resource:
+    """Give a NodePool with some requirements."""
+    spot = {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot"]}
+    inside = {"nodeClassRef": {"name": "gpus"}, "requirements": [spot, *required]}
     return Resource("kubernetes:karpenter.sh/v1:NodePool", {"spec": {"template": {"spec": inside}, **spec}}, name)
+
+
+def must(key: str, operator: str, *values: Any) -> dict[str, Any]:
+    return {"key": key, "operator": operator, "values": list(values)}
+
+
+def node_pool(*types: Any, name: str = "pool", **spec: Any) -> Resource:
+    return pool_of(must("node.kubernetes.io/instance-type", "In", *types), name=name, **spec)
 
 
 def node_class(*terms: Any) -> Resource:
     inputs = {"metadata": {"name": "gpus"}, "spec": {"amiSelectorTerms": list(terms)}}
     return Resource("kubernetes:karpenter.k8s.aws/v1:EC2NodeClass", inputs, "class")
-
-
-def sized(most: Any, *types: Any, name: str = "group") -> Resource:
-    return group(name=name, instanceTypes=list(types), scalingConfig={"maxSize": most})
 
 
 def budgets(*given: Any) -> dict[str, Any]:
@@ -92,8 +106,6 @@ def launched(tags: Any = TAGS, *kinds: str, **inputs: Any) -> Resource:
 
 
 GPU = "p5.48xlarge"
-BUDGET = allowing("gpu-budget", gpus=64)
-APPROVED = allowing("instance-types", allowed=["m7i.*", "p5.48xlarge"])
 HELD = {"nodes": "0", "reasons": ["Drifted"]}
 
 BREAKS: Breaks = {
@@ -115,31 +127,14 @@ BREAKS: Breaks = {
     ],
     "block-end": [
         (ending("2026-01-01T11:30:00Z"), "environment.pools.train.capacity.ends: 2026-01-01T11:30:00Z", ""),
+        (
+            [bought("2026-01-01T11:30:00Z"), BLOCK, group(BLOCK, scalingConfig={"desiredSize": 4})],
+            "scalingConfig.desiredSize: is 4, and its block is over",
+        ),
     ],
     "spot-checkpoints": [
         ([FABRIC, group(FABRIC, capacityType="SPOT")], "capacityType: is SPOT, and nothing says where checkpoints"),
         ([LOST, FABRIC, group(FABRIC, capacityType="SPOT")], "capacityType: is SPOT"),
-    ],
-    "instance-types": [
-        ([APPROVED, group(instanceTypes=["m7i.large", "p4d.24xlarge"])], "instanceTypes[1]: p4d.24xlarge was not"),
-        ([APPROVED, template(instanceType="p5en.48xlarge")], "instanceType: p5en.48xlarge was not approved"),
-        ([APPROVED, node_pool("m7i.large", "g6.xlarge")], "spec.template.spec.requirements[1].values[1]: g6.xlarge"),
-    ],
-    "gpu-budget": [
-        ([BUDGET, sized(9, GPU)], "gpus: 72 at most, and 64 were approved: group 72", ""),
-        (
-            [BUDGET, sized(5, GPU), sized(4, GPU, name="more")],
-            "gpus: 72 at most, and 64 were approved: group 40, mor",
-            "",
-        ),
-        ([BUDGET, node_pool(GPU, limits={"nodes": "9"})], "gpus: 72 at most", ""),
-        ([BUDGET, node_pool(GPU, limits={"nvidia.com/gpu": 65})], "gpus: 65 at most", ""),
-        ([BUDGET, node_pool(GPU)], "spec.limits: has no limit of nodes or GPUs"),
-        (
-            [BUDGET, BLOCK, group(BLOCK, scalingConfig={"maxSize": 9}), Resource("aws:ec2/instance:Instance", {})],
-            "gpus: 72 at most",
-            "",
-        ),
     ],
     "karpenter-limits": [
         (node_pool(GPU), "spec.limits: is empty"),
@@ -151,6 +146,8 @@ BREAKS: Breaks = {
         (node_pool(GPU, **budgets({"nodes": "0", "reasons": ["Empty"]})), "spec.disruption.budgets"),
         (node_pool(GPU, **budgets(HELD | {"schedule": "0 9 * * *"})), "spec.disruption.budgets"),
         ([node_class({"tags": {"os": "ours"}}), node_pool(GPU)], "spec.disruption.budgets"),
+        (pool_of(must("karpenter.k8s.aws/instance-family", "In", "p5")), "spec.disruption.budgets"),
+        (pool_of(must("karpenter.k8s.aws/instance-gpu-count", "Gt", "3")), "spec.disruption.budgets"),
     ],
     "cost-tags": [
         (Resource("aws:s3/bucket:Bucket", {}, protect=True), "tags: lacks gangline.dev/cluster"),
@@ -168,20 +165,11 @@ PASSES: Passes = {
         held(launchTemplate={"id": "lt-1"}),
         [OTHER, block(OTHER)],
     ],
-    "block-end": [ending("2096-01-01T11:30:00Z"), platform(document("twin")), group()],
+    "block-end": [ending("2096-01-01T11:30:00Z"), platform(document("twin")), group(), *BOUGHT],
     "spot-checkpoints": [
         [KEPT, FABRIC, group(FABRIC, capacityType="SPOT")],
         [LOST, FABRIC, group(FABRIC, capacityType="ON_DEMAND")],
         [made := template(), group(made, capacityType="SPOT")],
-    ],
-    "instance-types": [
-        [APPROVED, group(instanceTypes=["m7i.large", GPU]), node_pool("m7i.2xlarge")],
-        group(instanceTypes=["p4d.24xlarge"]),
-    ],
-    "gpu-budget": [
-        [BUDGET, sized(8, GPU), sized(100, "m7i.large", name="more")],
-        [BUDGET, node_pool(GPU, limits={"nvidia.com/gpu": 64}), node_pool("m7i.large", name="more")],
-        sized(100, GPU),
     ],
     "karpenter-limits": [node_pool(GPU, limits={"nodes": "8"}), node_pool(GPU, replicas=8)],
     "karpenter-drift": [
@@ -190,6 +178,9 @@ PASSES: Passes = {
         [node_class({"alias": "al2023@v20261112"}), node_pool(GPU)],
         [node_class({"id": "ami-1"}), node_pool(GPU)],
         node_pool("m7i.large"),
+        # Of any type: no pool of GPUs.
+        pool_of(),
+        pool_of(must("karpenter.k8s.aws/instance-category", "In", "c", "m", "r")),
     ],
     "cost-tags": [
         Resource("aws:s3/bucket:Bucket", {"tags": TAGS}, protect=True),
@@ -200,13 +191,11 @@ PASSES: Passes = {
 
 UNKNOWNS: Unknowns = {
     "block-capacity": [([BLOCK, group(BLOCK, capacityType=UNKNOWN)], "capacityType")],
-    "block-end": [(ending(UNKNOWN), "environment.pools.train.capacity.ends", "")],
-    "spot-checkpoints": [([FABRIC, group(FABRIC, capacityType=UNKNOWN)], "capacityType")],
-    "instance-types": [([APPROVED, template(instanceType=UNKNOWN)], "instanceType")],
-    "gpu-budget": [
-        ([BUDGET, sized(UNKNOWN, GPU)], "scalingConfig.maxSize"),
-        ([BUDGET, sized(1, "p9.48xlarge")], "instanceTypes[0]"),
+    "block-end": [
+        (ending(UNKNOWN), "environment.pools.train.capacity.ends", ""),
+        (bought("soon"), "endDate"),
     ],
+    "spot-checkpoints": [([FABRIC, group(FABRIC, capacityType=UNKNOWN)], "capacityType")],
     "karpenter-limits": [(node_pool(GPU, limits=UNKNOWN), "spec.limits")],
     "karpenter-drift": [(node_pool(UNKNOWN), "spec.template.spec.requirements[1].values[0]")],
     "cost-tags": [
