@@ -43,6 +43,10 @@ class Scene:
         """Say whether all pods of a gang are on nodes."""
         return len(self.watch.bound(gang.name)) == gang.nodes
 
+    def runs_whole(self, gang: Gang) -> bool:
+        """Say whether all pods of a gang run."""
+        return self.bound_whole(gang) and all(seen.running is not None for seen in self.watch.bound(gang.name))
+
     def submit(self, gangs: Iterable[Gang]) -> None:
         """Create gangs, several at once."""
         with ThreadPoolExecutor(_CLIENTS) as threads:
@@ -50,15 +54,15 @@ class Scene:
                 done.result()
 
     def fill(self, gangs: list[Gang], limit: float = 180) -> None:
-        """Create gangs and wait until all are on nodes.
+        """Create gangs and wait until all run: what is measured next must not wait for nodes that still start pods.
 
         Raises:
             TwinError: They were not in time.
         """
         self.submit(gangs)
-        if not self.watch.until(lambda: all(self.bound_whole(gang) for gang in gangs), limit):
-            waiting = [gang.name for gang in gangs if not self.bound_whole(gang)]
-            raise TwinError(f"{len(waiting)} of {len(gangs)} gangs were not bound within {limit:g} s: {waiting[0]} …")
+        if not self.watch.until(lambda: all(self.runs_whole(gang) for gang in gangs), limit):
+            waiting = [gang.name for gang in gangs if not self.runs_whole(gang)]
+            raise TwinError(f"{len(waiting)} of {len(gangs)} gangs did not run within {limit:g} s: {waiting[0]} …")
 
     def clear(self) -> None:
         """Delete all gangs, and wait until their pods are gone and the schedulers have seen it.
