@@ -13,6 +13,7 @@ what this project holds itself to. Figures depend on the machine: this is no tes
 """
 
 import json
+import os
 import re
 import statistics
 import subprocess
@@ -164,9 +165,11 @@ def pack(script: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "PulumiPolicy.yaml").write_text("runtime: python\nversion: 1.0.0\n")
         Path(folder, "__main__.py").write_text(script.format(root=str(ROOT)))
+        # As `./gangline` does: images of containers often say that nothing compiled be kept.
+        env = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
         began = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-u", "__main__.py", "127.0.0.1:0"], cwd=folder, stdout=subprocess.PIPE
+            [sys.executable, "-u", "__main__.py", "127.0.0.1:0"], cwd=folder, env=env, stdout=subprocess.PIPE
         )
         try:
             port = int(process.stdout.readline()) if process.stdout else 0
