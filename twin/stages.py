@@ -164,8 +164,8 @@ def stages() -> list[dict[str, Any]]:
             "Node",
             [_require(ready, "In", "True")],
             {"statusTemplate": _CONDITIONS},
-            # Leases keep nodes alive; this only keeps the shown times from looking dead. It is spread widely: a thousand
-            # nodes that were made together would otherwise keep KWOK and the API server busy for 20 s every 10 minutes.
+            # Leases keep nodes alive; this only keeps the shown times from looking dead. It is spread widely: when a
+            # thousand nodes were made together, KWOK and the API server were busy with it for 20 s every 10 minutes.
             {"durationMilliseconds": 600_000, "jitterDurationMilliseconds": 3_600_000},
         ),
         _stage(
