@@ -7,37 +7,38 @@ from typing import Any
 import yaml
 
 from model import document as model_document
-from policies import rules
-from policies.fields import Field
 from policies.pack import RULES
-from policies.pods import Pod
 from tests.policies import checks
 from tests.policies.in_process import InProcess
-from tests.policies.objects import UNKNOWN, document, platform, pod
+from tests.policies.objects import document, platform
 from twin.paths import CHECKOUT
 
 GUIDE = CHECKOUT / "docs" / "guides" / "policies.md"
 
 
-def test_the_rule_in_the_guide() -> None:
-    block = re.search(r"^    @rule\(\n(?:(?:    .*)?\n)+", GUIDE.read_text(), re.MULTILINE)
-    assert block
-    names: dict[str, Any] = {**vars(rules), "Pod": Pod}
-    exec(re.sub(r"^    ", "", block[0], flags=re.MULTILINE), names)
-
-    def judged(network: Any) -> rules.Report:
-        it = pod(hostNetwork=network)
-        return names["host_network"].apply(rules.Resource(it.urn, it.type, lambda: Field.of(it.inputs)))
-
-    assert [each.path for each in judged(True).violations] == ["spec.hostNetwork"]
-    assert judged(False) == judged(None) == rules.Report()
-    assert [each.path for each in judged(UNKNOWN).unjudged] == ["spec.hostNetwork"]
-
-
 def _blocks(start: str) -> list[str]:
     """The indented blocks of the guide that begin with some text."""
-    blocks = re.findall(r"^(?:    .*\n)+", GUIDE.read_text(), re.MULTILINE)
+    blocks = re.findall(r"^    .*\n(?:(?:    .*)?\n)*", GUIDE.read_text(), re.MULTILINE)
     return [plain for block in blocks if (plain := re.sub(r"^    ", "", block, flags=re.MULTILINE)).startswith(start)]
+
+
+def test_the_rule_in_the_guide() -> None:
+    """It is what its cases say, before an update and in one."""
+    law, cases = [block for block in _blocks('"""') if "import" in block]
+    shown: dict[str, Any] = {}
+    for block in (law, cases):
+        exec(block, shown)
+    (rule,) = shown["RULES"]
+    assert shown["BREAKS"].keys() == shown["PASSES"].keys() == shown["UNKNOWNS"].keys() == {rule.id}
+    pack, updating = InProcess([rule]), InProcess([rule], preview=False)
+    for case in shown["BREAKS"][rule.id]:
+        checks.breaks(pack, rule.id, rule.level.value, case)
+    for subject in shown["PASSES"][rule.id]:
+        checks.passes(pack, rule.id, subject)
+    for case in shown["UNKNOWNS"][rule.id]:
+        pack.begin(preview=True)
+        checks.waits(pack, rule.id, case)
+        checks.stops(updating, rule.id, rule.level.value, case)
 
 
 def test_the_settings_in_the_guide() -> None:
@@ -54,7 +55,7 @@ def test_the_settings_in_the_guide() -> None:
 
 
 def test_the_settings_of_a_run_in_the_guide() -> None:
-    (block,) = _blocks('{"')
+    ((block, _),) = (block.split("\n\n", 1) for block in _blocks('{"'))
     pack = InProcess(RULES)
     levels = {name: value for name, value in json.loads(block).items() if isinstance(value, str)}
     options = {name: value for name, value in json.loads(block).items() if isinstance(value, dict)}
