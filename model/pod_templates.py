@@ -15,6 +15,13 @@ Path = tuple[str, ...]
 _TEMPLATE = ("spec", "template")
 _VOLCANO = ("spec", "tasks", EACH, "template")
 RAY_HEAD = ("headGroupSpec", "template")
+RAY_CLUSTERS: tuple[Path, ...] = (
+    # Where Ray's objects describe a cluster, whichever of them it is.
+    ("spec",),
+    ("spec", "rayClusterSpec"),
+    ("spec", "rayClusterConfig"),
+    ("spec", "jobTemplate", "rayClusterSpec"),
+)
 RAY_AUTOSCALER = "autoscalerOptions"
 """Beside the head's template: image, resources and security context of a container that Ray adds to that pod."""
 _RAY = (RAY_HEAD, ("workerGroupSpecs", EACH, "template"))

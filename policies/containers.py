@@ -3,7 +3,7 @@
 from model import pod_security
 from policies.pods import Pod
 from policies.rules import Level, PodRule, Report, Severity, rule
-from policies.scopes import of_system
+from policies.scopes import of_system, secured
 
 _STANDARDS = "https://kubernetes.io/docs/concepts/security/pod-security-standards/"
 
@@ -75,9 +75,7 @@ def root_user(pod: Pod, report: Report) -> None:
     """Judge containers that say that they run as root; what an image says nobody sees."""
     for container in pod.containers:
         with report.reading():
-            own = container.at("securityContext", "runAsUser")
-            user = own if own.value is not None else pod.spec.at("securityContext", "runAsUser")
-            amount = user.quantity()
+            amount = secured(pod, container, "runAsUser").quantity()
             if amount is None or amount.value != 0:
                 continue
             dropped = container.at("securityContext", "capabilities", "drop")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from model import chart_values
 from policies import placement
-from policies.rules import Report, Resource, Severity, Stack, StackRule, rule
+from policies.rules import Level, Report, Resource, Severity, Stack, StackRule, rule
 
 if TYPE_CHECKING:
     from model.environment import Environment
@@ -21,6 +21,7 @@ _PLUGINS, _EXPORTERS = ("devicePlugin", "enabled"), ("dcgmExporter", "enabled")
     StackRule,
     id="gpu-exporter",
     severity=Severity.MEDIUM,
+    level=Level.ADVISORY,
     what="Where the stack makes GPUs available it measures them, too: each such pool has a DCGM exporter.",
     why=(
         "A GPU that is broken or idle looks like any other then: alerts on it never fire, and nobody knows what a team "

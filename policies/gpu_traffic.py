@@ -7,8 +7,8 @@ from model import gpu_requests, pod_security
 from policies import placement
 from policies.fields import Field
 from policies.pods import Pod
-from policies.rules import PodRule, Report, Resource, Severity, Stack, StackRule, rule
-from policies.scopes import gpu_amounts
+from policies.rules import Level, PodRule, Report, Resource, Severity, Stack, StackRule, rule
+from policies.scopes import gpu_amounts, secured
 
 if TYPE_CHECKING:
     from model.environment import Environment
@@ -74,6 +74,7 @@ def sharing_fabric(pod: Pod, report: Report) -> None:
     PodRule,
     id="huge-pages",
     severity=Severity.MEDIUM,
+    level=Level.ADVISORY,
     what="A container that asks for EFA devices asks for huge pages, too.",
     why=(
         "A container may use none that it did not ask for. libfabric then takes small pages for its buffers, and each "
@@ -88,8 +89,16 @@ def huge_pages(pod: Pod, report: Report) -> None:
         with report.reading():
             limits = container.at("resources", "limits")
             amount = limits[_EFA].quantity()
-            if amount is not None and amount.value and limits[_HUGE_PAGES].value is None:
+            if amount is not None and amount.value and limits[_HUGE_PAGES].value is None and not _small(container):
                 report.violation(limits[_HUGE_PAGES], f"asks for none, and for {limits[_EFA]} EFA devices")
+
+
+def _small(container: Field) -> bool:
+    """Whether libfabric is told to use small pages."""
+    return any(
+        variable["name"].text() == "FI_EFA_USE_HUGE_PAGE" and variable["value"].text() in ("0", "false", "no", "off")
+        for variable in container["env"].items()
+    )
 
 
 @rule(
@@ -125,14 +134,15 @@ def _lock(pod: Pod, container: Field, resource: Resource, report: Report) -> Non
         return
     added = context.at("capabilities", "add")
     names = {(each.text() or "").upper().removeprefix("CAP_") for each in added.items()}
-    own = context["runAsUser"]
-    user = own if own.value is not None else pod.spec.at("securityContext", "runAsUser")
-    amount = user.quantity()
     if not names & {pod_security.LOCKED_MEMORY, "ALL", "SYS_RESOURCE"}:
         report.violation(added, "has no IPC_LOCK", resource.urn)
-    elif amount is None or amount.value:
-        said = "is not said" if amount is None else f"is {user}"
-        report.violation(own, f"the user {said}, and only root keeps a capability when a program starts", resource.urn)
+        return
+    user = secured(pod, container, "runAsUser")
+    amount = user.quantity()
+    # Images run as root unless somebody says otherwise.
+    if amount.value if amount is not None else secured(pod, container, "runAsNonRoot").boolean():
+        said = "is not root" if amount is None else f"is {user}"
+        report.violation(user, f"the user {said}, and only root keeps a capability when a program starts", resource.urn)
 
 
 def _unlimited(pod: Pod, env: "Environment") -> bool:

@@ -8,7 +8,7 @@ from model import gpu_requests, queue_labels
 from policies import placement
 from policies.fields import Field
 from policies.pods import Pod
-from policies.rules import PodRule, Report, Resource, Severity, Stack, StackRule, rule
+from policies.rules import Level, PodRule, Report, Resource, Severity, Stack, StackRule, rule
 from policies.scopes import of_system
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ def _pods(stack: Stack) -> "Iterator[tuple[Resource, Pod, Environment]]":
     PodRule,
     id="wildcard-tolerations",
     severity=Severity.MEDIUM,
+    level=Level.ADVISORY,
     what="Only DaemonSets and the system tolerate every taint.",
     why=(
         "Such a pod is not moved from a node that is drained or broken, and takes room on the nodes that a taint keeps "

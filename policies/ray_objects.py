@@ -1,14 +1,19 @@
 """Laws about Ray clusters, jobs and services that somebody wrote by hand."""
 
-from collections.abc import Iterator
+import re
 
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import PodRule, Report, ResourceRule, Severity, rule
+from policies.scopes import ray_clusters
 
 _CLUSTER = ("kubernetes:ray.io/v1:RayCluster",)
 _JOB = ("kubernetes:ray.io/v1:RayJob",)
 _SERVICE = ("kubernetes:ray.io/v1:RayService",)
+_CRON_JOB = ("kubernetes:ray.io/v1:RayCronJob",)
+_RELEASE = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
+_ANEW = (2, 47)
+"""The release of Ray since which the second autoscaler is the default (ray-operator/apis/ray/v1)."""
 _DOCS = "https://docs.ray.io/en/latest/cluster/kubernetes/"
 
 
@@ -43,7 +48,7 @@ def ray_names(it: Field, report: Report) -> None:
 
 @rule(
     ResourceRule,
-    types=(*_CLUSTER, *_JOB, *_SERVICE),
+    types=(*_CLUSTER, *_JOB, *_SERVICE, *_CRON_JOB),
     id="ray-bounds",
     severity=Severity.MEDIUM,
     what="The bounds of Ray's worker groups hold the number of workers, and mean something.",
@@ -59,7 +64,7 @@ def ray_names(it: Field, report: Report) -> None:
 )
 def ray_bounds(it: Field, report: Report) -> None:
     """Judge the worker groups of a cluster."""
-    for cluster in _clusters(it):
+    for cluster in ray_clusters(it):
         with report.reading():
             scaled = cluster["enableInTreeAutoscaling"].boolean()
             for group in cluster["workerGroupSpecs"].items():
@@ -88,24 +93,24 @@ def _bounds(group: Field, report: Report, *, scaled: bool) -> None:
     severity=Severity.HIGH,
     what="Pods of an autoscaled Ray cluster are not restarted by their node.",
     why=(
-        "Ray's second autoscaler makes new pods itself, and KubeRay refuses clusters whose pods may restart in place "
-        "beside it."
+        "Ray's second autoscaler makes new pods itself, and a pod that restarts in place beside it is counted twice; "
+        "KubeRay refuses it where `autoscalerOptions.version` names that one."
     ),
     fix="Set `restartPolicy: Never`, or leave it out.",
     link=_DOCS + "user-guides/configuring-autoscaling.html",
 )
 def ray_restarts(pod: Pod, report: Report) -> None:
     """Judge the pods of Ray's objects."""
-    if pod.group != "ray.io" or not any(map(_scaled_anew, _clusters(pod.object))):
+    if pod.group != "ray.io" or not any(map(_scaled_anew, ray_clusters(pod.object))):
         return
     policy = pod.spec["restartPolicy"]
     if policy.text() not in (None, "Never"):
-        report.violation(policy, f"{policy} is refused beside the autoscaler")
+        report.violation(policy, f"{policy}: restarts beside Ray's second autoscaler")
 
 
 @rule(
     ResourceRule,
-    types=_JOB,
+    types=(*_JOB, *_CRON_JOB),
     id="ray-job-ends",
     severity=Severity.HIGH,
     what="The cluster of a Ray job goes when the job has ended.",
@@ -116,6 +121,8 @@ def ray_restarts(pod: Pod, report: Report) -> None:
 def ray_job_ends(it: Field, report: Report) -> None:
     """Judge jobs that make a cluster of their own."""
     spec = it["spec"]
+    if spec["jobTemplate"].value is not None:
+        spec = spec["jobTemplate"]
     ends = spec["shutdownAfterJobFinishes"]
     told = spec.at("deletionStrategy").value is not None or bool(spec["clusterSelector"].members())
     if not ends.boolean() and not told:
@@ -123,17 +130,12 @@ def ray_job_ends(it: Field, report: Report) -> None:
 
 
 def _scaled_anew(cluster: Field) -> bool:
-    """Whether the autoscaler is the second one: the default since Ray 2.47."""
-    return (
-        bool(cluster["enableInTreeAutoscaling"].boolean()) and cluster.at("autoscalerOptions", "version").text() != "v1"
-    )
-
-
-def _clusters(it: Field) -> Iterator[Field]:
-    spec = it["spec"]
-    for place in (spec, spec["rayClusterSpec"], spec["rayClusterConfig"]):
-        if place.value is not None:
-            yield place
+    """Whether the autoscaler is the second one: by its name, or since Ray 2.47 by default."""
+    if not cluster["enableInTreeAutoscaling"].boolean():
+        return False
+    version = cluster.at("autoscalerOptions", "version").text()
+    older = _RELEASE.match(cluster["rayVersion"].text() or "") if version is None else None
+    return version in (None, "v2") and (older is None or (int(older[1]), int(older[2])) >= _ANEW)
 
 
 RULES = (ray_names, ray_bounds, ray_restarts, ray_job_ends)

@@ -1,11 +1,11 @@
 """Laws about who may do what in the cluster."""
 
-from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from policies.fields import Field
 from policies.pods import Pod
-from policies.rules import Level, PodRule, Report, ResourceRule, Severity, rule
-from policies.scopes import of_system
+from policies.rules import Level, Option, PodRule, Report, ResourceRule, Severity, rule
+from policies.scopes import of_system, ray_clusters
 
 _API = "kubernetes:rbac.authorization.k8s.io/v1:"
 _ROLES = tuple(f"{_API}{kind}{patch}" for kind in ("ClusterRole", "Role") for patch in ("", "Patch"))
@@ -16,12 +16,21 @@ _ALL = "*"
 _READING = frozenset({"get", "list", "watch", _ALL})
 _TAKING = frozenset({"escalate", "bind", "impersonate"})
 _DOORS = {
-    # Subresources, and the verbs by which one becomes somebody else.
-    "pods/exec": ("create", "get"),
-    "pods/attach": ("create", "get"),
+    # Resources, and the verbs by which one becomes somebody else or takes down what keeps others apart.
     "serviceaccounts/token": ("create",),
     "nodes/proxy": ("create", "get", "update", "patch", "delete"),
+    "certificatesigningrequests/approval": ("update", "patch"),
+    "namespaces": ("update", "patch"),  # their labels and annotations say whose they are, and what may be done there
+    "validatingadmissionpolicies": ("update", "patch", "delete"),
+    "validatingadmissionpolicybindings": ("update", "patch", "delete"),
 }
+_ENTRANCES = {
+    # Whoever has one namespace may enter its pods: `edit` says so too. In all namespaces it is everybody's rights.
+    "pods/exec": ("create", "get"),
+    "pods/attach": ("create", "get"),
+    "pods/ephemeralcontainers": ("update", "patch"),
+}
+_ROLES_OPTION = {"roles": Option(list, [], "Names of roles, `*` for any text, of which this was decided.")}
 
 
 @rule(
@@ -34,14 +43,18 @@ _DOORS = {
         "It is everything, everywhere: who has it reads each team's secrets, changes each queue and removes each "
         "fence. A stolen token of such an account is the cluster."
     ),
-    fix="Write a role with what is needed; for people in a namespace `admin` or `edit` is there.",
+    fix=(
+        "Write a role with what is needed; for people in a namespace `admin` or `edit` is there. Name the binding of a "
+        "delivery tool that cannot do with less in the option `bindings`."
+    ),
     link=_PRACTICES,
+    options={"bindings": Option(list, [], "Names of bindings, `*` for any text, of which this was decided.")},
 )
 def cluster_admin(binding: Field, report: Report) -> None:
     """Judge the role of a binding, and the group that needs none."""
     with report.reading():
         name = binding.at("roleRef", "name")
-        if name.text() == "cluster-admin":
+        if name.text() == "cluster-admin" and not _named(binding, report.options["bindings"]):
             report.violation(name, "is everything in the cluster")
     with report.reading():
         for subject in binding["subjects"].items():
@@ -79,11 +92,14 @@ def roles_of_everybody(binding: Field, report: Report) -> None:
     severity=Severity.HIGH,
     what="Roles name their verbs, resources and API groups.",
     why="`*` is also what is added tomorrow: each new kind and each new verb belongs to the role unseen.",
-    fix="List what is used.",
+    fix="List what is used. Name a role that has to do everything, as a delivery tool's, in the option `roles`.",
     link=_PRACTICES,
+    options=_ROLES_OPTION,
 )
 def rbac_wildcards(role: Field, report: Report) -> None:
     """Judge the rules of a role."""
+    if _named(role, report.options["roles"]):
+        return
     for permission in role["rules"].items():
         for part in ("verbs", "resources", "apiGroups", "nonResourceURLs"):
             with report.reading():
@@ -100,7 +116,7 @@ def rbac_wildcards(role: Field, report: Report) -> None:
     severity=Severity.HIGH,
     # Operators read secrets of all namespaces, KubeRay's too: they have to be looked at, not stopped.
     level=Level.ADVISORY,
-    what="Roles read secrets by name, and none reads those of all namespaces.",
+    what="Roles read secrets by name.",
     why=(
         "Keys to buckets, registries and clouds are secrets. Who may list them has them all, those of every service "
         "account included."
@@ -127,16 +143,23 @@ def secrets_readable(role: Field, report: Report) -> None:
     types=_ROLES,
     id="rbac-escalation",
     severity=Severity.HIGH,
-    what="No role lets its holder become somebody else.",
+    what="No role lets its holder become somebody else, or take down what keeps others apart.",
     why=(
-        "Who may bind roles, impersonate, make tokens, enter pods or talk to kubelets through the API server has what "
-        "anybody there has, whatever the rest of the role says."
+        "Who may bind roles, impersonate, make tokens, enter everybody's pods or talk to kubelets through the API "
+        "server has what anybody there has. Who may change namespaces says which team one is of, and which queues."
     ),
-    fix="Remove the verb or the subresource; people get `edit` of their namespace.",
+    fix=(
+        "Remove the verb or the resource; people get `edit` of their namespace. Name the role of an operator "
+        "that cannot do without in the option `roles`."
+    ),
     link=_PRACTICES,
+    options=_ROLES_OPTION,
 )
 def rbac_escalation(role: Field, report: Report) -> None:
-    """Judge verbs and subresources by which a role outgrows itself."""
+    """Judge verbs and resources by which a role outgrows itself."""
+    if _named(role, report.options["roles"]):
+        return
+    doors = _DOORS if role["kind"].text() == "Role" else {**_DOORS, **_ENTRANCES}
     for permission in role["rules"].items():
         with report.reading():
             verbs = _texts(permission["verbs"])
@@ -144,9 +167,17 @@ def rbac_escalation(role: Field, report: Report) -> None:
                 if verb.text() in _TAKING:
                     report.violation(verb, f"{verb} takes the rights of others")
             for resource in permission["resources"].items():
-                doors = _DOORS.get(resource.text() or "", ())
-                if verbs & {*doors, *((_ALL,) if doors else ())}:
+                leading = doors.get(resource.text() or "", ())
+                if verbs & {*leading, *((_ALL,) if leading else ())}:
                     report.violation(resource, f"{resource} leads to the rights of others")
+
+
+def _named(it: Field, patterns: list[str]) -> bool:
+    """Whether the environment has decided of a role or a binding; its name is read only if some have names."""
+    if not patterns:
+        return False
+    name = it.at("metadata", "name").text() or ""
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _texts(items: Field) -> set[str]:
@@ -179,13 +210,8 @@ def service_account_token(pod: Pod, report: Report) -> None:
 def _scaled_by_ray(pod: Pod) -> bool:
     """Whether KubeRay gives the head an account, for Ray's autoscaler: it does so where no other is named."""
     return pod.group == "ray.io" and any(
-        place["enableInTreeAutoscaling"].boolean() for place in _cluster_specs(pod.object["spec"])
+        cluster["enableInTreeAutoscaling"].boolean() for cluster in ray_clusters(pod.object)
     )
-
-
-def _cluster_specs(spec: Field) -> Iterator[Field]:
-    yield spec
-    yield from (spec[name] for name in ("rayClusterSpec", "rayClusterConfig"))
 
 
 RULES = (cluster_admin, roles_of_everybody, rbac_wildcards, secrets_readable, rbac_escalation, service_account_token)

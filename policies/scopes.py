@@ -1,6 +1,7 @@
 """Whose pods they are: the system's or a team's, and whether they use GPUs."""
 
 from model import gpu_requests, namespaces
+from model.pod_templates import RAY_CLUSTERS
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import Report
@@ -24,6 +25,25 @@ def of_system(pod: Pod, report: Report) -> bool:
         UnreadableError: Its namespace is not known yet.
     """
     return namespaces.of_system(namespace(pod.object["metadata"]), report.system)
+
+
+def secured(pod: Pod, container: Field, key: str) -> Field:
+    """Give a field of a container's security context, or the pod's where the container says nothing.
+
+    Raises:
+        UnreadableError: One of them is not known yet.
+    """
+    own = container.at("securityContext", key)
+    return own if own.value is not None else pod.spec.at("securityContext", key)
+
+
+def ray_clusters(it: Field) -> list[Field]:
+    """Give the descriptions of clusters in an object of Ray's.
+
+    Raises:
+        UnreadableError: What would hold them is not known yet.
+    """
+    return [place for path in RAY_CLUSTERS if (place := it.at(*path)).value is not None]
 
 
 def gpu_amounts(container: Field) -> dict[str, Field]:

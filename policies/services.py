@@ -1,12 +1,14 @@
 """Laws about what can be reached from outside the cluster."""
 
-from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
+from model import networks
 from policies.fields import Field
-from policies.rules import Report, ResourceRule, Severity, rule
+from policies.rules import Level, Option, Report, ResourceRule, Severity, rule
+from policies.scopes import namespace, ray_clusters
 
-_SERVICES = ("kubernetes:core/v1:Service", "kubernetes:core/v1:ServicePatch")
-_RAY = tuple(f"kubernetes:ray.io/v1:{kind}" for kind in ("RayCluster", "RayJob", "RayService"))
+_SERVICES = tuple(f"kubernetes:core/v1:Service{suffix}" for suffix in ("", "Patch", "List"))
+_RAY = tuple(f"kubernetes:ray.io/v1:{kind}" for kind in ("RayCluster", "RayJob", "RayService", "RayCronJob"))
 _INTERNAL = {
     # Annotations that keep a load balancer within the network, by their values. Sources: the controllers' own docs:
     # kubernetes-sigs.github.io/aws-load-balancer-controller, cloud.google.com/kubernetes-engine, learn.microsoft.com.
@@ -15,7 +17,12 @@ _INTERNAL = {
     "networking.gke.io/load-balancer-type": "internal",
     "service.beta.kubernetes.io/azure-load-balancer-internal": "true",
 }
-_ANYWHERE = frozenset({"0.0.0.0/0", "::/0"})
+_TYPE = "service.beta.kubernetes.io/aws-load-balancer-type"
+_SCHEME = "service.beta.kubernetes.io/aws-load-balancer-scheme"
+_AWS_CLASSES = frozenset({"service.k8s.aws/nlb", "eks.amazonaws.com/nlb"})
+_AWS_TYPES = frozenset({"external", "nlb-ip"})
+"""How a service asks for a load balancer of a controller of AWS, which makes an internal one where no scheme is said
+(https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/service/nlb/)."""
 
 
 @rule(
@@ -23,47 +30,117 @@ _ANYWHERE = frozenset({"0.0.0.0/0", "::/0"})
     types=(*_SERVICES, *_RAY),
     id="public-services",
     severity=Severity.CRITICAL,
-    what="Nothing is reachable from outside the cluster by a port of nodes or a load balancer that is open to all.",
+    what="No load balancer is open to all but those of gateways that the environment names, and none leads to Ray.",
     why=(
         "Ray's dashboard and client run any code for whoever reaches them, and so do notebooks and most servers of "
         "models; none asks who it is. Open ports of them are found within hours."
     ),
     fix=(
-        "Use `type: ClusterIP` behind a gateway that logs people in, or `kubectl port-forward`. A load balancer for "
-        "the own network carries the annotation that makes it internal, or `loadBalancerSourceRanges`."
+        "Use `type: ClusterIP` behind a gateway that logs people in, and name the gateway in the option `services`; or "
+        "`kubectl port-forward`. A load balancer for the own network carries the annotation that makes it internal, or "
+        "`loadBalancerSourceRanges`."
     ),
     link="https://docs.ray.io/en/latest/ray-security/index.html",
+    options={
+        "services": Option(
+            list, [], "Gateways that are meant to be reached, as `namespace/name`, with `*` for any text."
+        )
+    },
 )
 def public_services(it: Field, report: Report) -> None:
-    """Judge services, and those that KubeRay is told to make."""
-    for metadata, spec, kind in _services(it):
+    """Judge services, and those that KubeRay is told to make. Of other ports of nodes `node-ports` speaks."""
+    for service in _services(it):
         with report.reading():
-            chosen = kind.text()
-            if chosen == "NodePort":
-                report.violation(kind, "opens a port on every node")
-            elif chosen == "LoadBalancer" and not _internal(metadata) and not _narrow(spec):
+            kind, others = service["spec"]["type"], service["spec"]["externalIPs"]
+            meant = _meant(service["metadata"], report.options["services"])
+            if kind.text() == "LoadBalancer" and not meant and _open(service):
                 report.violation(kind, "is a load balancer that is open to all")
+            if others.items() and not meant:
+                report.violation(others, "nodes take what comes to these addresses, whoever they belong to")
+    with report.reading():
+        for cluster in ray_clusters(it):
+            _ray(cluster["headGroupSpec"], report)
+    serve = it["spec"]["serveService"]
+    with report.reading():
+        _opened(serve["spec"]["type"], serve, report)
 
 
-def _services(it: Field) -> Iterator[tuple[Field, Field, Field]]:
-    """Metadata, specification and type of each service: of the object itself, or of what Ray's objects describe."""
-    spec = it["spec"]
-    yield it["metadata"], spec, spec["type"]
-    for cluster in (spec, spec["rayClusterSpec"], spec["rayClusterConfig"]):
-        head = cluster["headGroupSpec"]
-        yield head["headService"]["metadata"], head["headService"]["spec"], head["serviceType"]
-        yield head["headService"]["metadata"], head["headService"]["spec"], head["headService"]["spec"]["type"]
-    yield spec["serveService"]["metadata"], spec["serveService"]["spec"], spec["serveService"]["spec"]["type"]
+def _ray(head: Field, report: Report) -> None:
+    service = head["headService"]
+    for kind in (head["serviceType"], service["spec"]["type"]):
+        with report.reading():
+            _opened(kind, service, report)
+    with report.reading():
+        if head["enableIngress"].boolean():
+            report.violation(head["enableIngress"], "makes an ingress to the dashboard")
 
 
-def _internal(metadata: Field) -> bool:
-    annotations = metadata["annotations"]
-    return any((annotations[key].text() or "").lower() == value for key, value in _INTERNAL.items())
+def _opened(kind: Field, service: Field, report: Report) -> None:
+    chosen = kind.text()
+    if chosen == "NodePort":
+        report.violation(kind, "opens a port on every node")
+    elif chosen == "LoadBalancer" and _open(service):
+        report.violation(kind, "is a load balancer that is open to all")
+
+
+@rule(
+    ResourceRule,
+    types=_SERVICES,
+    id="node-ports",
+    severity=Severity.MEDIUM,
+    # Without a cloud they may be the only way in.
+    level=Level.ADVISORY,
+    what="Services open no ports on nodes.",
+    why=(
+        "A `NodePort` is open on each node, past what a load balancer would let through: whoever reaches the nodes "
+        "reaches the service."
+    ),
+    fix="Use `type: ClusterIP` behind a gateway, or a load balancer.",
+    link="https://kubernetes.io/docs/concepts/services-networking/service/#type-nodeport",
+)
+def node_ports(it: Field, report: Report) -> None:
+    """Judge the type of a service."""
+    for service in _services(it):
+        with report.reading():
+            kind = service["spec"]["type"]
+            if kind.text() == "NodePort":
+                report.violation(kind, "opens a port on every node")
+
+
+def _services(it: Field) -> list[Field]:
+    """The service itself, or each in a list of them."""
+    return [it, *it["items"].items()]
+
+
+def _meant(metadata: Field, patterns: list[str]) -> bool:
+    if not patterns:
+        return False
+    name = f"{namespace(metadata)}/{metadata['name'].text() or ''}"
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _open(service: Field) -> bool:
+    return not _internal(service) and not _narrow(service["spec"])
+
+
+def _internal(service: Field) -> bool:
+    annotations, spec = service["metadata"]["annotations"], service["spec"]
+    if any((annotations[key].text() or "").lower() == value for key, value in _INTERNAL.items()):
+        return True
+    by_aws = spec["loadBalancerClass"].text() in _AWS_CLASSES or annotations[_TYPE].text() in _AWS_TYPES
+    return by_aws and annotations[_SCHEME].text() is None
 
 
 def _narrow(spec: Field) -> bool:
-    ranges = [each.text() for each in spec["loadBalancerSourceRanges"].items()]
-    return bool(ranges) and not _ANYWHERE & {each or "" for each in ranges}
+    ranges = [each.text() or "" for each in spec["loadBalancerSourceRanges"].items()]
+    return bool(ranges) and not any(map(_wide, ranges))
 
 
-RULES = (public_services,)
+def _wide(text: str) -> bool:
+    try:
+        return networks.wide(text.strip())
+    except ValueError:
+        return False  # the API server refuses it
+
+
+RULES = (public_services, node_ports)

@@ -2,9 +2,9 @@
 
 import fnmatch
 import re
-from collections.abc import Iterator
 
 from policies.fields import Field
+from policies.images import images
 from policies.pods import Pod
 from policies.rules import Level, Option, PodRule, Report, ResourceRule, Severity, rule
 
@@ -12,14 +12,6 @@ _NAMES = "https://kubernetes.io/docs/concepts/containers/images/"
 _DOCKER = "docker.io"
 _EXACT = re.compile(r"v?[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?")
 _EARLY = re.compile(r"-(?:alpha|beta|rc|dev|snapshot)", re.IGNORECASE)
-
-
-def _images(pod: Pod, report: Report) -> Iterator[tuple[Field, str]]:
-    """Give the image of each container with its text, and note those that are not known."""
-    for container in pod.containers:
-        with report.reading():
-            if name := container["image"].text():
-                yield container["image"], name
 
 
 @rule(
@@ -44,7 +36,7 @@ def image_digest(pod: Pod, report: Report) -> None:
     patterns = report.options["repositories"]
     if not patterns:
         return
-    for image, name in _images(pod, report):
+    for image, name in images(pod, report):
         repository = _repository(name)
         if "@sha256:" not in name and any(fnmatch.fnmatchcase(repository, pattern) for pattern in patterns):
             report.violation(image, f"{image} has no digest")
@@ -69,10 +61,14 @@ def image_registries(pod: Pod, report: Report) -> None:
     allowed = report.options["allowed"]
     if not allowed:
         return
-    for image, name in _images(pod, report):
+    for image, name in images(pod, report):
         repository = _repository(name)
-        if not any(fnmatch.fnmatchcase(repository, pattern.removesuffix("/*") + "/*") for pattern in allowed):
+        if not any(_within(repository, pattern.removesuffix("/*")) for pattern in allowed):
             report.violation(image, f"{image} is of {repository.partition('/')[0]}; allowed: {', '.join(allowed)}")
+
+
+def _within(repository: str, pattern: str) -> bool:
+    return any(fnmatch.fnmatchcase(repository, each) for each in (pattern, f"{pattern}/*"))
 
 
 def _repository(image: str) -> str:
@@ -93,7 +89,8 @@ def _repository(image: str) -> str:
     what="Nodes pull an image when they do not have it, and only then.",
     why=(
         "With `Always` each pod of a gang asks the registry before it starts, again after each restart: 1,024 at once, "
-        "and none starts while the registry is away. With `Never` a new node never gets the image."
+        "and none starts while the registry is away. With `Never` a new node never gets the image. (Where a private "
+        "image must be kept from other teams on the same nodes, `Always` has the registry ask who wants it.)"
     ),
     fix="Set `imagePullPolicy: IfNotPresent`, or leave it out: that is what an exact version means.",
     link=_NAMES,

@@ -62,6 +62,7 @@ BREAKS: Breaks = {
     "huge-pages": [
         (pod(asking({GPU: 8, EFA: 16})), "spec.containers[0].resources.limits.hugepages-2Mi: asks for none, and for"),
         (pod(asking({EFA: 1}), asking({"hugepages-2Mi": "1Gi"})), "spec.containers[0]"),
+        (pod(asking({EFA: 1}, env=[{"name": "FI_EFA_USE_HUGE_PAGE", "value": "1"}])), "asks for none"),
     ],
     "locked-memory": [
         ([TWIN, on("train", asking({IB: 1}))], "spec.containers[0].securityContext.capabilities.add: has no IPC_LOCK"),
@@ -69,7 +70,17 @@ BREAKS: Breaks = {
             [TWIN, on("train", asking({IB: 1}, securityContext=LOCKING | {"runAsUser": 1000}))],
             "spec.containers[0].securityContext.runAsUser: the user is 1000",
         ),
-        ([TWIN, on("train", asking({IB: 1}, securityContext=LOCKING | {"runAsUser": None}))], "the user is not said"),
+        (
+            [
+                TWIN,
+                on(
+                    "train",
+                    asking({IB: 1}, securityContext=LOCKING | {"runAsUser": None}),
+                    securityContext={"runAsNonRoot": True},
+                ),
+            ],
+            "spec.securityContext.runAsUser: the user is not root",
+        ),
         ([AWS, pod(asking({EFA: 16}))], "has no IPC_LOCK"),
     ],
     "nccl-fabric": [
@@ -95,11 +106,13 @@ PASSES: Passes = {
     "huge-pages": [
         pod(asking({EFA: 16, "hugepages-2Mi": "5120Mi"})),
         pod(asking({EFA: 0})),
+        pod(asking({EFA: 16}, env=[{"name": "FI_EFA_USE_HUGE_PAGE", "value": "0"}])),
         pod(asking({IB: 1})),
     ],
     "locked-memory": [
         [TWIN, on("train", asking({IB: 1}, securityContext=LOCKING))],
         [TWIN, on("train", asking({IB: 1}, securityContext={"privileged": True}))],
+        [TWIN, on("train", asking({IB: 1}, securityContext=LOCKING | {"runAsUser": None}))],
         [
             TWIN,
             on(

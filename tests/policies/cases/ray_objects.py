@@ -21,7 +21,13 @@ def job(name: Any = "tuning", kind: str = "RayJob", **fields: Any) -> Resource:
 
 
 _SCALED = cluster(scaled=True, restartPolicy="Always")
-FIRST = Resource(_SCALED.type, {"spec": _SCALED.inputs["spec"] | {"autoscalerOptions": {"version": "v1"}}})
+
+
+def _with(**fields: Any) -> Resource:
+    return Resource(_SCALED.type, {"spec": _SCALED.inputs["spec"] | fields})
+
+
+FIRST = _with(autoscalerOptions={"version": "v1"})
 """Ray's first autoscaler has pods restarted in place."""
 
 BREAKS: Breaks = {
@@ -43,12 +49,15 @@ BREAKS: Breaks = {
         ),
     ],
     "ray-restarts": [
-        (cluster(scaled=True, restartPolicy="Always"), "template.spec.restartPolicy: Always is refused"),
+        (cluster(scaled=True, restartPolicy="Always"), "template.spec.restartPolicy: Always: restarts beside"),
+        (_with(rayVersion="2.52.0"), "Always: restarts beside"),
+        (_with(rayVersion="2.46.0", autoscalerOptions={"version": "v2"}), "Always: restarts beside"),
         (cluster(scaled=True, restartPolicy="OnFailure"), "spec.workerGroupSpecs[0].template.spec.restartPolicy"),
     ],
     "ray-job-ends": [
         (job(), "spec.shutdownAfterJobFinishes: its cluster stays"),
         (job(shutdownAfterJobFinishes=False), "spec.shutdownAfterJobFinishes"),
+        (workload("RayCronJob", template()), "spec.jobTemplate.shutdownAfterJobFinishes"),
     ],
 }
 
@@ -65,6 +74,7 @@ PASSES: Passes = {
         cluster(scaled=True),
         cluster(restartPolicy="Always"),
         FIRST,
+        _with(rayVersion="2.46.0"),
         workload("Deployment", template(restartPolicy="Always")),
     ],
     "ray-job-ends": [

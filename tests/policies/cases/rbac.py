@@ -2,18 +2,30 @@
 
 from typing import Any
 
-from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, pod, template, workload
+from tests.policies.objects import (
+    UNKNOWN,
+    Breaks,
+    Passes,
+    Resource,
+    Unknowns,
+    document,
+    platform,
+    pod,
+    template,
+    workload,
+)
 
 _API = "kubernetes:rbac.authorization.k8s.io/v1:"
 
 
 def bound(role: Any, *subjects: Any, kind: str = "ClusterRoleBinding") -> Resource:
     named = [{"kind": "Group", "name": name} for name in subjects or ("engineers",)]
-    return Resource(f"{_API}{kind}", {"roleRef": {"kind": "ClusterRole", "name": role}, "subjects": named})
+    reference = {"kind": "ClusterRole", "name": role}
+    return Resource(f"{_API}{kind}", {"metadata": {"name": "a"}, "roleRef": reference, "subjects": named})
 
 
 def role(*rules: Any, kind: str = "ClusterRole") -> Resource:
-    return Resource(f"{_API}{kind}", {"metadata": {"name": "a"}, "rules": list(rules)})
+    return Resource(f"{_API}{kind}", {"kind": kind, "metadata": {"name": "a"}, "rules": list(rules)})
 
 
 def permits(resources: Any, verbs: Any, **more: Any) -> dict[str, Any]:
@@ -25,11 +37,26 @@ def ray(*, scaled: Any, kind: str = "RayCluster", within: str | None = None) -> 
     return Resource(f"kubernetes:ray.io/v1:{kind}", {"spec": {within: spec} if within else spec})
 
 
+_DECIDED = (
+    ("cluster-admin", {"bindings": ["a*"]}),
+    ("rbac-wildcards", {"roles": ["a"]}),
+    ("rbac-escalation", {"roles": ["a"]}),
+)
+DECIDED = platform(document("twin") | {"policies": {"options": dict(_DECIDED)}})
+"""It knows of a role and of a binding called `a`."""
+
+
+def called(name: str, resource: Resource) -> Resource:
+    return Resource(resource.type, resource.inputs | {"metadata": {"name": name}})
+
+
 BREAKS: Breaks = {
     "cluster-admin": [
         (bound("cluster-admin"), "roleRef.name: is everything"),
         (bound("cluster-admin", kind="RoleBinding"), "roleRef.name"),
         (bound("cluster-admin", kind="ClusterRoleBindingPatch"), "roleRef.name"),
+        ([DECIDED, called("b", bound("cluster-admin"))], "roleRef.name: is everything"),
+        ([DECIDED, bound("cluster-admin", "system:masters")], "subjects[0].name: this group passes every check"),
         (bound("view", "engineers", "system:masters"), "subjects[1].name: this group passes every check"),
     ],
     "roles-of-everybody": [
@@ -42,6 +69,7 @@ BREAKS: Breaks = {
         (role(permits(["pods"], ["get"], apiGroups=["apps", "*"])), "rules[0].apiGroups[1]"),
         (role(permits(["pods"], ["get"]), {"nonResourceURLs": ["*"], "verbs": ["get"]}), "rules[1].nonResourceURLs[0]"),
         (role(permits(["pods"], ["*"]), kind="Role"), "rules[0].verbs[0]"),
+        ([DECIDED, called("ab", role(permits(["pods"], ["*"])))], "rules[0].verbs[0]"),
     ],
     "secrets-readable": [
         (role(permits(["pods", "secrets"], ["list"])), "rules[0].verbs[0]: list of any secret"),
@@ -54,6 +82,11 @@ BREAKS: Breaks = {
         (role(permits(["pods", "pods/exec"], ["create"])), "rules[0].resources[1]: pods/exec leads to"),
         (role(permits(["serviceaccounts/token"], ["create"]), kind="Role"), "rules[0].resources[0]"),
         (role(permits(["nodes/proxy"], ["*"])), "rules[0].resources[0]"),
+        (role(permits(["namespaces"], ["get", "patch"])), "rules[0].resources[0]: namespaces leads to"),
+        (role(permits(["validatingadmissionpolicybindings"], ["delete"])), "rules[0].resources[0]"),
+        (role(permits(["pods/ephemeralcontainers"], ["patch"])), "rules[0].resources[0]"),
+        (role(permits(["certificatesigningrequests/approval"], ["update"])), "rules[0].resources[0]"),
+        ([DECIDED, called("b", role(permits(["users"], ["impersonate"])))], "rules[0].verbs[0]"),
     ],
     "service-account-token": [
         (pod(automountServiceAccountToken=None), "spec.automountServiceAccountToken: the pod carries the token"),
@@ -64,9 +97,14 @@ BREAKS: Breaks = {
 }
 
 PASSES: Passes = {
-    "cluster-admin": [bound("admin"), bound("view", kind="RoleBinding"), bound("cluster-administration")],
+    "cluster-admin": [
+        [DECIDED, bound("cluster-admin")],
+        bound("admin"),
+        bound("view", kind="RoleBinding"),
+        bound("cluster-administration"),
+    ],
     "roles-of-everybody": [bound("view", "engineers"), bound("view", "system:nodes")],
-    "rbac-wildcards": [role(permits(["pods"], ["get", "list"])), role()],
+    "rbac-wildcards": [role(permits(["pods"], ["get", "list"])), role(), [DECIDED, role(permits(["*"], ["*"]))]],
     "secrets-readable": [
         role(permits(["secrets"], ["get"], resourceNames=["mine"]), kind="Role"),
         role(permits(["secrets"], ["create"])),
@@ -75,6 +113,9 @@ PASSES: Passes = {
     "rbac-escalation": [
         role(permits(["pods"], ["create", "get"])),
         role(permits(["pods/log"], ["get"])),
+        role(permits(["pods/exec", "pods/attach"], ["create"]), kind="Role"),
+        role(permits(["namespaces"], ["get", "list", "create"])),
+        [DECIDED, role(permits(["pods/exec"], ["create"]))],
         role(permits(["serviceaccounts/token"], ["get"])),
     ],
     "service-account-token": [
@@ -82,6 +123,10 @@ PASSES: Passes = {
         pod(serviceAccountName="mine"),
         ray(scaled=True),
         ray(scaled=True, kind="RayJob", within="rayClusterSpec"),
+        Resource(
+            "kubernetes:ray.io/v1:RayCronJob",
+            {"spec": {"jobTemplate": ray(scaled=True, within="rayClusterSpec").inputs["spec"]}},
+        ),
         workload("DaemonSetPatch", template(automountServiceAccountToken=None)),
     ],
 }

@@ -30,6 +30,15 @@ ALL_PINNED = demanding("image-digest", repositories=["*"])
 ALLOWED = demanding("image-registries", allowed=["registry.example.org", "nvcr.io/nvidia/*"])
 
 
+EXACTLY = demanding("image-registries", allowed=["nvcr.io/nvidia/pytorch", "example.org"])
+
+
+def volume(name: Any) -> Resource:
+    return pod(
+        container(image=f"registry.example.org/a{DIGEST}"), volumes=[{"name": "it", "image": {"reference": name}}]
+    )
+
+
 def image(name: Any, **fields: Any) -> Resource:
     return pod(container(image=name, **fields))
 
@@ -50,10 +59,13 @@ BREAKS: Breaks = {
             "spec.initContainers[0].image",
         ),
         ([PINNED, image(secret("registry.example.org/a:1"))], "[secret] has no digest"),
+        ([PINNED, volume("registry.example.org/b:1")], "spec.volumes[0].image.reference"),
     ],
     "image-registries": [
         ([ALLOWED, image("busybox:1")], "busybox:1 is of docker.io; allowed: registry.example.org, nvcr.io/nvidia/*"),
         ([ALLOWED, image("nvcr.io/other/a:1")], "is of nvcr.io"),
+        ([ALLOWED, volume("busybox:1")], "spec.volumes[0].image.reference: busybox:1 is of docker.io"),
+        ([EXACTLY, image("nvcr.io/nvidia/pytorch-nightly:1")], "is of nvcr.io"),
         ([ALLOWED, image("registry.example.org.evil.com/a:1")], "is of registry.example.org.evil.com"),
         ([ALLOWED, image("localhost:5000/a")], "is of localhost:5000"),
         ([ALLOWED, workload("Deployment", template())], "spec.template.spec.containers[0].image"),
@@ -79,6 +91,7 @@ PASSES: Passes = {
         [ALL_PINNED, image(f"busybox{DIGEST}")],
     ],
     "image-registries": [
+        [EXACTLY, image("nvcr.io/nvidia/pytorch:25.01-py3")],
         image("busybox:1"),
         [ALLOWED, image("registry.example.org/team/a:1")],
         [ALLOWED, image(f"nvcr.io/nvidia/k8s/dcgm-exporter{DIGEST}")],
