@@ -162,14 +162,11 @@ class Cluster(Component):
             opts=pulumi.ResourceOptions(parent=self),
         )
         if access.policy is not None:
-            policy = _POLICIES[access.policy]
             aws.eks.AccessPolicyAssociation(
                 f"{self._name}-access-{who}-policy",
                 cluster_name=self.name,
                 principal_arn=entry.principal_arn,
-                policy_arn=self.arn.apply(
-                    lambda arn: f"arn:{arn.split(':')[1]}:eks::aws:cluster-access-policy/{policy}"
-                ),
+                policy_arn=partition(region(self._environment)).access(_POLICIES[access.policy]),
                 access_scope=aws.eks.AccessPolicyAssociationAccessScopeArgs(type="cluster"),
                 opts=pulumi.ResourceOptions(parent=self),
             )

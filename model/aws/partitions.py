@@ -34,6 +34,10 @@ class Partition:
         """The ARN of one of AWS's own policies, such as `AmazonEKSWorkerNodePolicy`."""
         return f"arn:{self.name}:iam::aws:policy/{name}"
 
+    def access(self, name: str) -> str:
+        """The ARN of one of EKS's own policies of access, such as `AmazonEKSViewPolicy`."""
+        return f"arn:{self.name}:eks::aws:cluster-access-policy/{name}"
+
     def endpoint(self, region: str, service: str) -> str:
         """The name of a service's end point in a VPC.
 

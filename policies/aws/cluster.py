@@ -1,10 +1,11 @@
 """Laws about the control plane of EKS, and the logs that are kept of it."""
 
 import re
+from fnmatch import fnmatchcase
 
-from policies.aws.reading import wide
+from policies.aws.reading import named, wide
 from policies.fields import Field
-from policies.rules import Level, Option, Report, ResourceRule, Severity, rule
+from policies.rules import Level, Option, Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
 
 _CLUSTER = ("aws:eks/cluster:Cluster",)
 _LOGS = ("audit", "authenticator")
@@ -128,4 +129,52 @@ def log_retention(group: Field, report: Report) -> None:
         report.violation(kept, f"is {days}, and logs of a control plane are kept {report.options['days']} at least")
 
 
-RULES = (cluster_endpoint, cluster_secrets, cluster_logs, cluster_entry, log_retention)
+@rule(
+    StackRule,
+    id="cluster-administrators",
+    severity=Severity.CRITICAL,
+    what="Who administers a cluster is named in the document, and nobody else does.",
+    why=(
+        "An association with `AmazonEKSClusterAdminPolicy` is everything, everywhere in the cluster: each team's "
+        "secrets, each queue, each fence. In a program it is one line among hundreds."
+    ),
+    fix=(
+        "Name the principal under `cluster.access` with `policy: cluster-admin`, or in the option `principals`; for a "
+        "namespace `AmazonEKSAdminPolicy` or `AmazonEKSEditPolicy` with `accessScope` will do."
+    ),
+    link="https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html",
+    options={"principals": Option(list, (), "ARNs of roles and users that may administer clusters; `*` is any text.")},
+)
+def cluster_administrators(stack: Stack, report: Report) -> None:
+    """Judge the associations with that policy for a whole cluster."""
+    found = stack.of("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
+    patterns = list(report.options["principals"]) + (_administrators(stack, report) if found else [])
+    for each in found:
+        with report.reading(each.urn):
+            if not (each.inputs["policyArn"].text() or "").endswith("/AmazonEKSClusterAdminPolicy"):
+                continue
+            if each.inputs.at("accessScope", "type").text() == "namespace":
+                continue
+            principal = _principal(stack, each)
+            arn = principal.text() or ""
+            if not any(fnmatchcase(arn, pattern) for pattern in patterns):
+                report.violation(each.inputs["principalArn"], f"{principal} administers the cluster", each.urn)
+
+
+def _administrators(stack: Stack, report: Report) -> list[str]:
+    found = list[str]()
+    if stack.document is not None:
+        with report.reading():
+            for access in stack.document.at("cluster", "access").members().values():
+                if access["policy"].text() == "cluster-admin":
+                    found.append(access["principal"].text() or "")
+    return found
+
+
+def _principal(stack: Stack, association: Resource) -> Field:
+    """Whom an association is for; the entry that it belongs to knows it before it is made."""
+    entry = named(stack, association, ("principalArn",), ("aws:eks/accessEntry:AccessEntry",))
+    return (entry or association).inputs["principalArn"]
+
+
+RULES = (cluster_endpoint, cluster_secrets, cluster_logs, cluster_entry, cluster_administrators, log_retention)

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping
 
-from policies.aws.reading import BUCKETS, LAUNCH_TEMPLATES, NODE_CLASS, STORAGE_CLASS, flag, kept
+from policies.aws.reading import BUCKETS, LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, STORAGE_CLASS, flag, kept
 from policies.fields import Field
-from policies.rules import Report, ResourceRule, Severity, Stack, StackRule, rule
+from policies.rules import Option, Report, ResourceRule, Severity, Stack, StackRule, rule
 
 _DATABASE = "aws:rds/instance:Instance"
 _DATABASES = "aws:rds/cluster:Cluster"
 _EFS = "aws:efs/fileSystem:FileSystem"
 _INSTANCE = "aws:ec2/instance:Instance"
+_DEFAULT_ENCRYPTION = "aws:ebs/encryptionByDefault:EncryptionByDefault"
 _VOLUME = "aws:ebs/volume:Volume"
 KEEPERS = (
     *BUCKETS,
@@ -64,33 +65,48 @@ def data_encryption(keeper: Field, report: Report) -> None:
 
 
 @rule(
-    ResourceRule,
-    types=(*LAUNCH_TEMPLATES, _INSTANCE, NODE_CLASS),
+    StackRule,
     id="node-disks",
     severity=Severity.HIGH,
     what="The disks of nodes are encrypted.",
-    why="They hold images, what pods write to `/tmp`, and the credentials that the kubelet keeps.",
-    fix="Say `encrypted: true` in each mapping of a block device.",
+    why=(
+        "They hold images, what pods write to `/tmp`, and the credentials that the kubelet keeps. Where nothing is "
+        "said the first disk is as the image has it: plain."
+    ),
+    fix=(
+        "Say `encrypted: true` in each mapping of a block device, the first one (`/dev/xvda`) included, or make an "
+        "`EncryptionByDefault` for the account; where it has that already set the option `default`."
+    ),
     link="https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption.html",
+    options={"default": Option(bool, False, "Whether the account encrypts all volumes by default.")},
 )
-def node_disks(machine: Field, report: Report) -> None:
-    """Judge each volume that is declared."""
-    with report.reading():
-        for mappings in (machine["blockDeviceMappings"], machine.at("spec", "blockDeviceMappings")):
-            for mapping in mappings.items():
-                with report.reading():
-                    _encrypted(mapping["ebs"], report)
-    with report.reading():
-        _encrypted(machine["rootBlockDevice"], report)
-    with report.reading():
-        for volume in machine["ebsBlockDevices"].items():
-            with report.reading():
-                _encrypted(volume, report)
+def node_disks(stack: Stack, report: Report) -> None:
+    """Judge each volume that is declared, and machines of which nothing is said; Karpenter's default is encrypted."""
+    default = report.options["default"] or any(
+        each.inputs["enabled"].value is not False for each in stack.of(_DEFAULT_ENCRYPTION)
+    )
+    for machine in stack.of(*LAUNCH_TEMPLATES, _INSTANCE, NODE_CLASS):
+        with report.reading(machine.urn):
+            volumes = _volumes(machine.inputs)
+            for volume in volumes:
+                with report.reading(machine.urn):
+                    encrypted = volume["encrypted"]
+                    if not flag(encrypted) and not (default and encrypted.value is None):
+                        report.violation(encrypted, "is not true", machine.urn)
+            if machine.type != NODE_CLASS and not volumes and not default:
+                place = "rootBlockDevice" if machine.type == _INSTANCE else "blockDeviceMappings"
+                report.violation(machine.inputs[place], "says nothing of the first disk", machine.urn)
+    for group in stack.of(*NODE_GROUPS):
+        with report.reading(group.urn):
+            template = group.inputs["launchTemplate"]
+            if not default and not template.members():
+                report.violation(template, "is missing: only it can say that disks are encrypted", group.urn)
 
 
-def _encrypted(volume: Field, report: Report) -> None:
-    if volume.members() and not flag(volume["encrypted"]):
-        report.violation(volume["encrypted"], "is not true")
+def _volumes(machine: Field) -> list[Field]:
+    mappings = [*machine["blockDeviceMappings"].items(), *machine.at("spec", "blockDeviceMappings").items()]
+    found = [each["ebs"] for each in mappings] + [machine["rootBlockDevice"], *machine["ebsBlockDevices"].items()]
+    return [each for each in found if each.members()]
 
 
 @rule(

@@ -15,7 +15,8 @@ _ATTACHMENTS = (
     "aws:iam/policyAttachment:PolicyAttachment",
 )
 _BROAD = re.compile(
-    r"arn:[^:]+:iam::aws:policy/(?:.*/)?(AdministratorAccess.*|PowerUserAccess|.*FullAccess(?:V[0-9])?)"
+    r"arn:[^:]+:iam::aws:policy/(?:.*/)?"
+    r"(AdministratorAccess.*|PowerUserAccess|.*FullAccess(?:V[0-9])?|(?:Database|Network|System)Administrator)"
 )
 _OF_RESOURCES = (
     *BUCKETS,

@@ -8,6 +8,9 @@ from policies.rules import Option, Report, ResourceRule, Severity, Stack, StackR
 
 _CONFIGURATION = "aws:ec2/launchConfiguration:LaunchConfiguration"
 _INSTANCE = "aws:ec2/instance:Instance"
+_HOPS = 2
+"""The limit that EC2 takes for images which ask for tokens, such as those of AL2023
+(https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-IMDS-new-instances.html)."""
 
 
 @rule(
@@ -28,7 +31,11 @@ _INSTANCE = "aws:ec2/instance:Instance"
     options={"hops": Option(int, 1, "Hops that an answer takes at most: 2 lets pods have it.")},
 )
 def instance_metadata(machine: Field, report: Report) -> None:
-    """Judge the options. Karpenter's defaults are right; EC2's depend on the account and the image."""
+    """Judge the options. Karpenter's defaults are right; EC2's depend on the account and the image.
+
+    So are those of EKS for a node group without a launch template
+    (https://github.com/hashicorp/terraform-provider-aws/issues/38516).
+    """
     defaults = machine["spec"].value is not None
     options = machine.at("spec", "metadataOptions") if defaults else machine["metadataOptions"]
     if options["httpEndpoint"].text() == "disabled":
@@ -39,8 +46,10 @@ def instance_metadata(machine: Field, report: Report) -> None:
             report.violation(tokens, "is not `required`")
     with report.reading():
         number = hops.whole()
-        if number is not None and number > report.options["hops"]:
-            report.violation(hops, f"is {number}: pods reach it too")
+        said = number if number is not None else 1 if defaults else _HOPS
+        if said > report.options["hops"]:
+            what = f"is {number}" if number is not None else f"is not said, and images of AL2023 make it {_HOPS}"
+            report.violation(hops, f"{what}: pods reach it too")
 
 
 @rule(

@@ -1,10 +1,12 @@
 """Laws about who reaches what in a network on AWS, and on which way."""
 
-from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, flag, naming, wide
+from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, flag, naming, template_of, wide
 from policies.fields import Field
-from policies.rules import Level, Option, Report, ResourceRule, Severity, Stack, StackRule, rule
+from policies.rules import Level, Option, Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
 
 _GROUPS = ("aws:ec2/securityGroup:SecurityGroup", "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup")
+_PLACED = (*NODE_GROUPS, "aws:ec2/instance:Instance")
+"""Machines that say in which subnets they are."""
 _RULE = "aws:ec2/securityGroupRule:SecurityGroupRule"
 _INGRESS = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 
@@ -55,8 +57,7 @@ def _allowed(entry: Field, protocol: str, report: Report) -> bool:
 
 
 @rule(
-    ResourceRule,
-    types=(*LAUNCH_TEMPLATES, *NODE_GROUPS, NODE_CLASS, "aws:ec2/instance:Instance"),
+    StackRule,
     id="public-nodes",
     severity=Severity.HIGH,
     what="Nodes have no public address, and no SSH that is open to everybody.",
@@ -67,20 +68,45 @@ def _allowed(entry: Field, protocol: str, report: Report) -> bool:
     fix="Put nodes into private subnets, and people onto them by Session Manager or `kubectl debug`.",
     link="https://docs.aws.amazon.com/eks/latest/APIReference/API_RemoteAccessConfig.html",
 )
-def public_nodes(machine: Field, report: Report) -> None:
-    """Judge the addresses of launch templates, instances and node classes, and the SSH of node groups."""
-    places = [machine["associatePublicIpAddress"], machine.at("spec", "associatePublicIPAddress")]
-    with report.reading():
-        interfaces = machine["networkInterfaces"].items()
-        places += [each["associatePublicIpAddress"] for each in interfaces]
-    for place in places:
-        with report.reading():
-            if flag(place):
-                report.violation(place, "gives nodes public addresses")
-    with report.reading():
-        access = machine["remoteAccess"]
-        if access["ec2SshKey"].text() and not access["sourceSecurityGroupIds"].items():
-            report.violation(access["sourceSecurityGroupIds"], "is empty, so that EKS opens port 22 to everybody")
+def public_nodes(stack: Stack, report: Report) -> None:
+    """Judge what machines say of addresses, the subnets that give them unasked, and the SSH of node groups."""
+    for machine in stack.of(*LAUNCH_TEMPLATES, *_PLACED, NODE_CLASS):
+        with report.reading(machine.urn):
+            for place in _addresses(machine.inputs):
+                with report.reading(machine.urn):
+                    if flag(place):
+                        report.violation(place, "gives nodes public addresses", machine.urn)
+    public = [each for each in stack.of("aws:ec2/subnet:Subnet") if each.inputs["mapPublicIpOnLaunch"].value is True]
+    for machine in stack.of(*_PLACED) if public else ():
+        with report.reading(machine.urn):
+            template = template_of(stack, machine)
+            said = [*_addresses(machine.inputs), *(_addresses(template.inputs) if template else ())]
+            if all(each.value is None for each in said) and (place := _within(machine, public)):
+                report.violation(place, "is a subnet that gives public addresses to all that starts there", machine.urn)
+    for group in stack.of(*NODE_GROUPS):
+        with report.reading(group.urn):
+            access = group.inputs["remoteAccess"]
+            if access["ec2SshKey"].text() and not access["sourceSecurityGroupIds"].items():
+                place = access["sourceSecurityGroupIds"]
+                report.violation(place, "is empty, so that EKS opens port 22 to everybody", group.urn)
+
+
+def _addresses(machine: Field) -> list[Field]:
+    """Where a machine says whether it has a public address."""
+    interfaces = [each["associatePublicIpAddress"] for each in machine["networkInterfaces"].items()]
+    return [machine["associatePublicIpAddress"], machine.at("spec", "associatePublicIPAddress"), *interfaces]
+
+
+def _within(machine: Resource, subnets: list[Resource]) -> Field | None:
+    """Where a machine names one of some subnets."""
+    for place in ("subnetIds", "subnetId"):
+        field = machine.inputs[place]
+        texts = {each.value for each in (field.items() if isinstance(field.value, list) else [field])}
+        for subnet in subnets:
+            identity = subnet.properties["id"].value
+            if subnet.urn in machine.references.get(place, ()) or (isinstance(identity, str) and identity in texts):
+                return field
+    return None
 
 
 @rule(

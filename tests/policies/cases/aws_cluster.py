@@ -1,8 +1,9 @@
 """The control plane of EKS and its logs."""
 
+from dataclasses import replace
 from typing import Any
 
-from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns
+from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, document, platform, referring
 
 CLOSED = {"endpointPrivateAccess": True, "endpointPublicAccess": False}
 
@@ -17,6 +18,30 @@ def reached(**network: Any) -> Resource:
 
 def encrypted(*resources: Any, key: Any = "arn:aws:kms:us-east-2:1:key/1") -> Resource:
     return cluster(encryptionConfig={"resources": list(resources), "provider": {"keyArn": key}})
+
+
+ROLE = "arn:aws:iam::123456789012:role/"
+ADMINS = platform(document("aws-training"))
+PRINCIPALS = platform(
+    document("aws-training")
+    | {"policies": {"options": {"cluster-administrators": {"principals": ["arn:aws:iam::*:role/breakglass-*"]}}}}
+)
+ENTRY = Resource("aws:eks/accessEntry:AccessEntry", {"principalArn": f"{ROLE}ops"}, "entry")
+
+
+def administers(role: str, policy: Any = "AmazonEKSClusterAdminPolicy", scope: str = "cluster") -> Resource:
+    inputs = {
+        "principalArn": f"{ROLE}{role}",
+        "policyArn": f"arn:aws:eks::aws:cluster-access-policy/{policy}" if policy != UNKNOWN else UNKNOWN,
+        "accessScope": {"type": scope},
+    }
+    return Resource("aws:eks/accessPolicyAssociation:AccessPolicyAssociation", inputs, "association")
+
+
+def later(policy: str) -> Resource:
+    """Give one whose principal is known only from its entry."""
+    made = administers("", policy)
+    return referring(replace(made, inputs=made.inputs | {"principalArn": UNKNOWN}), principalArn=ENTRY)
 
 
 def logs(**inputs: Any) -> Resource:
@@ -56,6 +81,13 @@ BREAKS: Breaks = {
             "accessConfig.authenticationMode: is API_AND_CONFIG_MAP",
         ),
     ],
+    "cluster-administrators": [
+        (administers("ops"), f"principalArn: {ROLE}ops administers the cluster"),
+        ([ADMINS, administers("ops")], f"principalArn: {ROLE}ops administers the cluster"),
+        # Named in the document, and with less.
+        ([ADMINS, administers("research")], f"principalArn: {ROLE}research administers the cluster"),
+        ([ADMINS, ENTRY, later("AmazonEKSClusterAdminPolicy")], f"principalArn: {ROLE}ops administers the cluster"),
+    ],
     "log-retention": [
         (logs(name="/aws/fsx/logs"), "retentionInDays: is not set"),
         (logs(name="/aws/fsx/logs", retentionInDays=0), "retentionInDays: is not set"),
@@ -75,6 +107,13 @@ PASSES: Passes = {
     "cluster-secrets": [encrypted("secrets"), encrypted("secrets", key=UNKNOWN)],
     "cluster-logs": [cluster(enabledClusterLogTypes=["api", "audit", "authenticator"])],
     "cluster-entry": [cluster(accessConfig={"authenticationMode": "API"})],
+    "cluster-administrators": [
+        [ADMINS, administers("platform")],
+        [PRINCIPALS, administers("breakglass-eu")],
+        administers("ops", "AmazonEKSAdminPolicy"),
+        administers("ops", scope="namespace"),
+        ENTRY,
+    ],
     "log-retention": [
         logs(name="/aws/eks/atlas/cluster", retentionInDays=90),
         logs(name="/aws/fsx/logs", retentionInDays=14),
@@ -92,6 +131,10 @@ UNKNOWNS: Unknowns = {
     "cluster-secrets": [(cluster(encryptionConfig=UNKNOWN), "encryptionConfig")],
     "cluster-logs": [(cluster(enabledClusterLogTypes=["audit", UNKNOWN]), "enabledClusterLogTypes[1]")],
     "cluster-entry": [(cluster(accessConfig={"authenticationMode": UNKNOWN}), "accessConfig.authenticationMode")],
+    "cluster-administrators": [
+        (administers("ops", UNKNOWN), "policyArn"),
+        (replace(later("AmazonEKSClusterAdminPolicy"), references={}), "principalArn"),
+    ],
     "log-retention": [
         (logs(retentionInDays=UNKNOWN), "retentionInDays"),
         (logs(name=UNKNOWN, retentionInDays=7), "name"),

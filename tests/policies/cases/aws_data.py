@@ -9,6 +9,9 @@ KEPT = platform(document("aws-training"))
 TRIAL = platform(document("aws-training") | {"data": "delete"})
 UNSURE = platform(document("aws-training") | {"data": UNKNOWN})
 
+BY_DEFAULT = Resource("aws:ebs/encryptionByDefault:EncryptionByDefault", {"enabled": True}, "default")
+ENCRYPTING = platform(document("aws-training") | {"policies": {"options": {"node-disks": {"default": True}}}})
+
 
 def efs(**inputs: Any) -> Resource:
     return Resource("aws:efs/fileSystem:FileSystem", inputs, "files", protect=True)
@@ -68,6 +71,11 @@ BREAKS: Breaks = {
             Resource("aws:ec2/instance:Instance", {"ebsBlockDevices": [{"encrypted": True}, {"encrypted": False}]}),
             "ebsBlockDevices[1].encrypted: is not true",
         ),
+        # Nothing is said, so that the first disk is as the image has it.
+        (Resource("aws:ec2/launchTemplate:LaunchTemplate", {}), "blockDeviceMappings: says nothing of the first disk"),
+        (Resource("aws:ec2/instance:Instance", {}), "rootBlockDevice: says nothing of the first disk"),
+        (Resource("aws:eks/nodeGroup:NodeGroup", {"diskSize": 100}), "launchTemplate: is missing: only it can say"),
+        ([BY_DEFAULT, template(encrypted=False)], "blockDeviceMappings[1].ebs.encrypted: is not true"),
     ],
     "class-encryption": [
         (storage_class("ebs.csi.aws.com", type="gp3"), "parameters.encrypted: is not true"),
@@ -97,9 +105,12 @@ PASSES: Passes = {
     "node-disks": [
         template(encrypted="true"),
         template(encrypted=True),
-        template(),
         node_class(encrypted=True),
-        Resource("aws:ec2/launchTemplate:LaunchTemplate", {}),
+        Resource("kubernetes:karpenter.k8s.aws/v1:EC2NodeClass", {"spec": {}}),
+        [BY_DEFAULT, template(volumeSize=100)],
+        [BY_DEFAULT, Resource("aws:ec2/launchTemplate:LaunchTemplate", {})],
+        [ENCRYPTING, Resource("aws:eks/nodeGroup:NodeGroup", {"diskSize": 100})],
+        Resource("aws:eks/nodeGroup:NodeGroup", {"launchTemplate": {"id": UNKNOWN}}),
     ],
     "class-encryption": [
         storage_class("ebs.csi.aws.com", encrypted="true"),

@@ -118,6 +118,10 @@ BREAKS: Breaks = {
         ),
         (attached("arn:aws:iam::aws:policy/PowerUserAccess", "userPolicyAttachment:UserPolicyAttachment"), "policyArn"),
         (role(managedPolicyArns=["arn:aws:iam::aws:policy/job-function/AdministratorAccess"]), "managedPolicyArns[0]"),
+        (
+            attached("arn:aws:iam::aws:policy/job-function/SystemAdministrator"),
+            "policyArn: arn:aws:iam::aws:policy/job",
+        ),
     ],
     "iam-trust": [
         (trust("*"), "assumeRolePolicy.Statement[0].Principal: anybody may take the role"),

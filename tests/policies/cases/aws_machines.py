@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, referring
+from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, document, platform, referring
 
+TWO_HOPS = platform(document("aws-training") | {"policies": {"options": {"instance-metadata": {"hops": 2}}}})
 NIC = {"deviceIndex": 0, "securityGroups": ["sg-1"]}
 
 
@@ -35,10 +36,14 @@ BLOCK = {"capacityType": "CAPACITY_BLOCK"}
 
 BREAKS: Breaks = {
     "instance-metadata": [
-        (template(), "metadataOptions.httpTokens: is not `required`"),
-        (metadata(httpTokens="optional"), "metadataOptions.httpTokens: is not `required`"),
+        (metadata(httpPutResponseHopLimit=1), "metadataOptions.httpTokens: is not `required`"),
+        (metadata(httpTokens="optional", httpPutResponseHopLimit=1), "metadataOptions.httpTokens: is not `required`"),
+        (metadata(httpTokens="required"), "metadataOptions.httpPutResponseHopLimit: is not said, and images of AL2023"),
         (metadata(httpTokens="required", httpPutResponseHopLimit=2), "metadataOptions.httpPutResponseHopLimit: is 2"),
-        (Resource("aws:ec2/instance:Instance", {}), "metadataOptions.httpTokens: is not `required`"),
+        (
+            Resource("aws:ec2/instance:Instance", {"metadataOptions": {"httpPutResponseHopLimit": 1}}),
+            "metadataOptions.httpTokens: is not `required`",
+        ),
         (node_class(metadataOptions={"httpTokens": "optional"}), "spec.metadataOptions.httpTokens: is not `required`"),
         (node_class(metadataOptions={"httpPutResponseHopLimit": 2}), "spec.metadataOptions.httpPutResponseHopLimit"),
     ],
@@ -78,7 +83,7 @@ BREAKS: Breaks = {
 PASSES: Passes = {
     "instance-metadata": [
         metadata(httpTokens="required", httpPutResponseHopLimit=1),
-        metadata(httpTokens="required"),
+        [TWO_HOPS, metadata(httpTokens="required")],
         metadata(httpEndpoint="disabled"),
         node_class(),
         node_class(metadataOptions={"httpTokens": "required"}),
@@ -99,7 +104,7 @@ PASSES: Passes = {
 
 UNKNOWNS: Unknowns = {
     "instance-metadata": [
-        (metadata(httpTokens=UNKNOWN), "metadataOptions.httpTokens"),
+        (metadata(httpTokens=UNKNOWN, httpPutResponseHopLimit=1), "metadataOptions.httpTokens"),
         (metadata(httpTokens="required", httpPutResponseHopLimit=UNKNOWN), "metadataOptions.httpPutResponseHopLimit"),
     ],
     "node-group": [(group(labels=UNKNOWN), "labels"), (group(launchTemplate=UNKNOWN), "launchTemplate")],

@@ -32,6 +32,18 @@ def node_class(**spec: Any) -> Resource:
     return Resource("kubernetes:karpenter.k8s.aws/v1:EC2NodeClass", {"spec": spec})
 
 
+def subnet(name: str, **inputs: Any) -> Resource:
+    return Resource("aws:ec2/subnet:Subnet", {"id": name} | inputs, name)
+
+
+PUBLIC = subnet("subnet-1", mapPublicIpOnLaunch=True)
+PRIVATE = subnet("subnet-2", mapPublicIpOnLaunch=False)
+
+
+def within(**inputs: Any) -> Resource:
+    return Resource("aws:eks/nodeGroup:NodeGroup", {"instanceTypes": ["m7i.large"]} | inputs, "group")
+
+
 def endpoint(**inputs: Any) -> Resource:
     usual = {"vpcId": UNKNOWN, "serviceName": "com.amazonaws.us-east-2.s3", "vpcEndpointType": "Gateway"}
     return Resource("aws:ec2/vpcEndpoint:VpcEndpoint", usual | inputs, "endpoint")
@@ -55,6 +67,9 @@ BREAKS: Breaks = {
             "associatePublicIpAddress: gives nodes public addresses",
         ),
         (nodes(ec2SshKey="ops"), "remoteAccess.sourceSecurityGroupIds: is empty, so that EKS opens port 22"),
+        ([PUBLIC, within(subnetIds=["subnet-2", "subnet-1"])], "subnetIds: is a subnet that gives public addresses"),
+        ([PUBLIC, referring(within(subnetIds=[UNKNOWN]), subnetIds=PUBLIC)], "subnetIds: is a subnet that gives"),
+        ([PUBLIC, Resource("aws:ec2/instance:Instance", {"subnetId": "subnet-1"})], "subnetId: is a subnet that gives"),
     ],
     "s3-route": [
         ([GATEWAY, VPC], "vpc: no gateway endpoint leads to S3"),
@@ -79,6 +94,13 @@ PASSES: Passes = {
         node_class(),
         nodes(),
         nodes(ec2SshKey="ops", sourceSecurityGroupIds=["sg-1"]),
+        [PUBLIC, within(subnetIds=["subnet-2"]), PRIVATE],
+        # What a machine says itself counts.
+        [
+            PUBLIC,
+            made := template({"associatePublicIpAddress": "false"}),
+            referring(within(subnetIds=["subnet-1"], launchTemplate={"id": UNKNOWN}), launchTemplate=made),
+        ],
     ],
     "s3-route": [
         VPC,
