@@ -20,6 +20,8 @@ NAME = "gangline"
 """The name of the topology."""
 KINDS = {"cpu": "cpu", "memory": "memory", nodes.GPU: "gpu"}
 """The resources that its queues know, with their names there."""
+PRIORITY_CLASSES = ("build", "build-preemptible", "inference", "train")
+"""Those that its chart makes (deployments/kai-scheduler/templates/priorityclasses)."""
 NO_LIMIT = -1
 _UNITS = {"cpu": Decimal("0.001"), "memory": Decimal(1_000_000), nodes.GPU: Decimal(1)}
 """Thousandths of a core, megabytes and GPUs, in base units."""

@@ -53,6 +53,19 @@ TEMPLATES: Mapping[tuple[str, str], tuple[Path, ...]] = MappingProxyType(
     }
 )
 
+VERSIONS: Mapping[str, str] = MappingProxyType(
+    {
+        # The version of each of these groups that clusters serve today.
+        CORE: "v1",
+        "apps": "v1",
+        "batch": "v1",
+        "batch.volcano.sh": "v1alpha1",
+        "flow.volcano.sh": "v1alpha1",
+        "jobset.x-k8s.io": "v1alpha2",
+        "ray.io": "v1",
+    }
+)
+
 
 def plural(kind: str) -> str:
     """The name of a kind in URLs and rules. All of these are regular."""

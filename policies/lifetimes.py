@@ -8,7 +8,11 @@ from policies.pods import Pod
 from policies.rules import Level, Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
 from policies.scopes import gpu_amounts
 
-_JOBS = ("kubernetes:batch.volcano.sh/v1alpha1:Job", "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet")
+_JOBS = (
+    "kubernetes:batch/v1:Job",
+    "kubernetes:batch.volcano.sh/v1alpha1:Job",
+    "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet",
+)
 _ENDING = frozenset(
     {
         # Work that ends, by group and kind.
@@ -22,7 +26,9 @@ _ENDING = frozenset(
     }
 )
 _LOSSES = frozenset({"*", "PodEvicted", "PodFailed"})
-_KEPT = ("persistentVolumeClaim", "csi", "nfs", "cephfs", "glusterfs", "hostPath", "ephemeral")
+_KEPT = ("persistentVolumeClaim", "csi", "nfs", "cephfs", "glusterfs")
+"""Volumes that are more than their pod or its node. Where an inline one of CSI is, only its driver knows."""
+_TIRELESS = "RestartJobSetAndIgnoreMaxRestarts"
 _SPOT = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html"
 
 
@@ -54,7 +60,8 @@ def declared_jobs(job: Field, report: Report) -> None:
     why="A spot node goes at two minutes' notice. A job that ends with its first lost pod is sent again by hand.",
     fix=(
         "Volcano Job: `policies: [{event: PodEvicted, action: RestartJob}, {event: PodFailed, action: RestartJob}]`. "
-        "Job and RayJob: `backoffLimit` of 1 or more. In place of a bare pod make a Job."
+        "Job and RayJob: `backoffLimit` of 1 or more. JobSet: `failurePolicy: {maxRestarts: 3}`. Make a Job in place "
+        "of a bare pod."
     ),
     link=_SPOT,
 )
@@ -72,18 +79,28 @@ def _never_again(pod: Pod) -> tuple[Field, str] | None:
         case "core", "Pod":
             return pod.metadata, "a bare pod is gone with its node"
         case "batch", "Job":
-            limit = spec["backoffLimit"].quantity()
-            if limit is not None and limit.value == 0:
+            if spec["backoffLimit"].whole() == 0:
                 return spec["backoffLimit"], "the job ends with its first lost pod"
+        case "jobset.x-k8s.io", "JobSet":
+            jobs = [job.at("template", "spec", "backoffLimit") for job in spec["replicatedJobs"].items()]
+            ending = [limit for limit in jobs if limit.whole() == 0]
+            if ending and not _set_restarts(spec):
+                return ending[0], "the job ends with its first lost pod, and the set with the job"
         case "ray.io", "RayJob":
-            limit = spec["backoffLimit"].quantity()
-            if limit is None or limit.value == 0:
+            if not spec["backoffLimit"].whole():
                 return spec["backoffLimit"], "the job ends with its first lost node"
         case "batch.volcano.sh", "Job":
             places = [spec["policies"], *(task["policies"] for task in spec["tasks"].items())]
             if not any(_restarts(policy) for place in places for policy in place.items()):
                 return spec["policies"], "nothing starts the job anew when a pod is lost"
     return None
+
+
+def _set_restarts(spec: Field) -> bool:
+    policy = spec["failurePolicy"]
+    return bool(policy["maxRestarts"].whole()) or any(
+        each["action"].text() == _TIRELESS for each in policy["rules"].items()
+    )
 
 
 def _restarts(policy: Field) -> bool:
@@ -106,8 +123,15 @@ def spot_volumes(stack: Stack, report: Report) -> None:
     for resource, pod in _on_spot(stack, report):
         with report.reading(resource.urn):
             volumes = pod.spec["volumes"]
-            if not any(volume[kind].value is not None for volume in volumes.items() for kind in _KEPT):
+            kept = any(volume[kind].value is not None for volume in volumes.items() for kind in _KEPT)
+            # Volcano puts claims of the job into all of its pods.
+            if not kept and not (pod.group == "batch.volcano.sh" and _claims(pod.object["spec"])):
                 report.violation(volumes, "nothing here is left when the pods are gone", resource.urn)
+
+
+def _claims(spec: Field) -> bool:
+    spec = spec.at("jobTemplate", "spec") if spec["jobTemplate"].value is not None else spec
+    return bool(spec["volumes"].items())
 
 
 def _on_spot(stack: Stack, report: Report) -> Iterator[tuple[Resource, Pod]]:

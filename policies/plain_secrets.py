@@ -5,6 +5,7 @@ import binascii
 import re
 from collections.abc import Iterator
 
+from model.pod_templates import TEMPLATES, VERSIONS
 from policies.fields import SIGNATURE, UNKNOWN, Field
 from policies.rules import Report, ResourceRule, Severity, rule
 
@@ -24,32 +25,33 @@ EXAMPLE); https://docs.github.com/en/authentication/keeping-your-account-and-dat
 https://docs.gitlab.com/security/tokens/; https://huggingface.co/docs/hub/security-tokens; RFC 7519 (signed tokens).
 """
 _ANY = re.compile("|".join(f"({pattern})" for _, pattern in _KINDS))
+_KUBERNETES = (
+    *(f"{group}/{VERSIONS[group]}:{kind}" for group, kind in TEMPLATES),
+    "core/v1:ConfigMap",
+    "core/v1:Secret",
+)
 _TYPES = (
     "aws:ec2/instance:Instance",
+    "aws:ec2/launchConfiguration:LaunchConfiguration",
     "aws:ec2/launchTemplate:LaunchTemplate",
+    "aws:ecs/taskDefinition:TaskDefinition",
+    "aws:lambda/function:Function",
     "aws:secretsmanager/secretVersion:SecretVersion",
     "aws:ssm/parameter:Parameter",
-    "kubernetes:apps/v1:DaemonSet",
-    "kubernetes:apps/v1:Deployment",
-    "kubernetes:apps/v1:StatefulSet",
-    "kubernetes:batch.volcano.sh/v1alpha1:Job",
-    "kubernetes:batch/v1:CronJob",
-    "kubernetes:batch/v1:Job",
-    "kubernetes:core/v1:ConfigMap",
-    "kubernetes:core/v1:Pod",
-    "kubernetes:core/v1:Secret",
+    "kubernetes:helm.sh/v3:Chart",
     "kubernetes:helm.sh/v3:Release",
-    "kubernetes:jobset.x-k8s.io/v1alpha2:JobSet",
-    "kubernetes:ray.io/v1:RayCluster",
-    "kubernetes:ray.io/v1:RayJob",
-    "kubernetes:ray.io/v1:RayService",
+    "kubernetes:helm.sh/v4:Chart",
+    *(f"kubernetes:{token}{form}" for token in _KUBERNETES for form in ("", "Patch")),
 )
-_PLACES = ("data", "metadata", "secretString", "spec", "stringData", "userData", "userDataBase64", "value", "values")
+_PLACES = (
+    *("binaryData", "containerDefinitions", "data", "environment", "metadata", "secretString", "spec", "stringData"),
+    *("template", "userData", "userDataBase64", "value", "values"),
+)
 """Where they hold texts of people. Elsewhere are ids, which are not known before."""
 _NEVER = ("image", "name", "namespace")
 """What is a name, wherever it is: others judge it, and wait for it."""
-_ENCODED = ("userData", "userDataBase64")
-"""What is base64 of a text."""
+_ENCODED = ("binaryData", "data", "userData", "userDataBase64")
+"""Where a text may be base64 of another. The SDK marks what is in its Secrets; in those of manifests nobody does."""
 
 
 @rule(
@@ -70,12 +72,11 @@ _ENCODED = ("userData", "userDataBase64")
 )
 def plain_secrets(resource: Field, report: Report) -> None:
     """Look through all texts that are no secrets; one within another text is found too."""
-    for field in (field for place in _PLACES for field in _texts(resource[place], report)):
-        text = field.value
-        if field.path.rpartition(".")[2] in _ENCODED:
-            text = _decoded(text)
-        if found := _ANY.search(text):
-            report.violation(field.path, f"holds {_KINDS[(found.lastindex or 1) - 1][0]}")
+    for place in _PLACES:
+        for field in _texts(resource[place], report):
+            texts = (field.value, _decoded(field.value)) if place in _ENCODED else (field.value,)
+            if found := next(filter(None, map(_ANY.search, texts)), None):
+                report.violation(field.path, f"holds {_KINDS[(found.lastindex or 1) - 1][0]}")
 
 
 def _texts(field: Field, report: Report) -> Iterator[Field]:
@@ -97,7 +98,7 @@ def _decoded(text: str) -> str:
     try:
         return base64.b64decode(text, validate=True).decode()
     except (binascii.Error, ValueError):
-        return text
+        return ""
 
 
 RULES = (plain_secrets,)

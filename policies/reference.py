@@ -45,7 +45,9 @@ def _section(rule: Rule) -> Iterator[str]:
 
 def _scope(rule: Rule) -> str:
     if isinstance(rule, ResourceRule):
-        return "each " + ", ".join(f"`{type_.rpartition(':')[2]}`" for type_ in rule.types)
+        # A patch of a kind is judged as the kind is.
+        kinds = dict.fromkeys(type_.rpartition(":")[2].removesuffix("Patch") for type_ in rule.types)
+        return "each " + ", ".join(f"`{kind}`" for kind in kinds)
     if rule in OWN_RULES:
         return "the pack's own work"
     return "each pod of a workload" if isinstance(rule, PodRule) else "the whole stack"

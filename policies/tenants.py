@@ -147,7 +147,10 @@ def _too_large(name: str, amount: Decimal, resource: Resource, env: "Environment
     link="https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/",
 )
 def priority_class(stack: Stack, report: Report) -> None:
-    """Judge the classes that pods and gangs name. A stack without classes uses those of another one."""
+    """Judge the classes that pods and gangs name.
+
+    A stack without classes uses those of another one; so does one on a cluster that somebody else runs.
+    """
     classes: Mapping[str, None] = {}
     complete = True
     for resource in stack.of(_CLASS):
@@ -160,7 +163,7 @@ def priority_class(stack: Stack, report: Report) -> None:
         for pod in resource.pods.pods:
             with report.reading(resource.urn):
                 for field in _named(pod):
-                    _class(field, pod, classes if complete else {}, resource, report)
+                    _class(field, pod, classes if complete else {}, (stack, resource), report)
 
 
 def _named(pod: Pod) -> Iterator[Field]:
@@ -174,15 +177,25 @@ def _named(pod: Pod) -> Iterator[Field]:
             pass
 
 
-def _class(field: Field, pod: Pod, classes: Mapping[str, None], resource: Resource, report: Report) -> None:
+def _class(field: Field, pod: Pod, classes: Mapping[str, None], within: tuple[Stack, Resource], report: Report) -> None:
+    stack, resource = within
     name = field.text()
     if not name:
         return
     if name.startswith(_SYSTEM):
         if pod.kind != "DaemonSet" and not of_system(pod, report):
             report.violation(field, f"{field} is for what keeps nodes and cluster alive", resource.urn)
-    elif classes and name not in classes:
+    elif classes and name not in classes and not _made_elsewhere(name, stack):
         report.violation(field, f"{field} is no class of this stack: {', '.join(sorted(classes))}", resource.urn)
+
+
+def _made_elsewhere(name: str, stack: Stack) -> bool:
+    env = stack.environment
+    if env is None:
+        return False
+    from model import kai
+
+    return env.cluster.provider == "existing" or (env.scheduler.kind == "kai" and name in kai.PRIORITY_CLASSES)
 
 
 RULES = (tenant_namespace, gang_fits, priority_class)

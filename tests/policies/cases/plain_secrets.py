@@ -53,6 +53,25 @@ BREAKS: Breaks = {
         (template(encoded(f"export AWS_ACCESS_KEY_ID={AWS}")), "userData: holds an access key of AWS"),
         (Resource("aws:ssm/parameter:Parameter", {"value": "nvapi-" + "x" * 64}), "value: holds a key of NVIDIA's"),
         (Resource("kubernetes:core/v1:Secret", {"stringData": {"token": "glpat-" + "x" * 20}}), "stringData.token"),
+        (
+            Resource("kubernetes:core/v1:Secret", {"data": {"token": encoded(GITHUB)}}),
+            "data.token: holds a token of GitHub",
+        ),
+        (
+            workload("ReplicaSet", {"spec": {"containers": [variable(GITHUB)]}}),
+            "spec.template.spec.containers[0].env[1].value: holds a token of GitHub",
+        ),
+        (
+            workload("RayCronJob", {"spec": {"containers": [variable(GITHUB)]}}),
+            "spec.jobTemplate.rayClusterSpec.workerGroupSpecs[0].template.spec.containers[0].env[1].value",
+        ),
+        (workload("PodTemplate", {"spec": {"containers": [variable(GITHUB)]}}), "template.spec.containers[0].env[1]"),
+        (workload("DaemonSetPatch", {"spec": {"containers": [variable(AWS)]}}), "holds an access key of AWS"),
+        (Resource("kubernetes:helm.sh/v4:Chart", {"values": {"hub": {"token": GITHUB}}}), "values.hub.token"),
+        (
+            Resource("aws:lambda/function:Function", {"environment": {"variables": {"TOKEN": GITHUB}}}),
+            "environment.variables.TOKEN: holds a token of GitHub",
+        ),
         (config(a="xoxb-" + "1" * 20, b=UNKNOWN), "data.a: holds a token of Slack"),
     ],
 }
@@ -66,6 +85,8 @@ PASSES: Passes = {
         config(file={SIGNATURE: "c44067f5952c0a294b673a41bacd8c17", "text": "an asset"}),
         template(encoded("#!/bin/sh\n")),
         template("no base64 at all"),
+        Resource("kubernetes:core/v1:Secret", {"data": {"token": encoded("no token"), "empty": ""}}),
+        Resource("kubernetes:core/v1:Secret", {"data": secret({"token": encoded(GITHUB)})}),
     ],
 }
 

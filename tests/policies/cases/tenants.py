@@ -19,6 +19,9 @@ from tests.policies.objects import (
 TWIN = platform(document("twin"))
 """Teams research and production, whose namespaces have these names; 64 nodes of 8 GPUs in pool train. Queue research
 may use 512 GPUs, production 256."""
+AWS = document("aws-training")
+_TEAMS = {name: {key: it for key, it in team.items() if key != "defaultQueue"} for name, team in AWS["tenants"].items()}
+KAI = platform(AWS | {"scheduler": {"kind": "kai"}, "tenants": _TEAMS})
 LABEL = "volcano.sh/queue-name"
 ON_TRAIN: dict[str, Any] = {"nodeSelector": {"gangline.dev/pool": "train"}}
 
@@ -72,6 +75,8 @@ BREAKS: Breaks = {
     ],
     "priority-class": [
         ([classed("high"), first("hihg")], "spec.priorityClassName: hihg is no class of this stack: high"),
+        ([platform(AWS), classed("high"), first("train")], "spec.priorityClassName: train is no class of this stack"),
+        ([KAI, classed("high"), first("hihg")], "spec.priorityClassName: hihg is no class of this stack"),
         (first("system-node-critical"), "system-node-critical is for what keeps nodes"),
         ([classed("high"), job(1, priorityClassName="low")], "spec.priorityClassName: low is no class"),
         ([classed("high"), within("a", ray(1), labels={"ray.io/priority-class-name": "low"})], "metadata.labels"),
@@ -97,6 +102,8 @@ PASSES: Passes = {
     "priority-class": [
         [classed("high"), first("high")],
         first("made-elsewhere"),
+        [TWIN, classed("high"), first("made-elsewhere")],
+        [KAI, classed("high"), first("train")],
         [classed("high"), first(None)],
         workload("DaemonSet", template(priorityClassName="system-node-critical")),
         within("kube-system", first("system-cluster-critical")),
