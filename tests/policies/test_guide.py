@@ -45,7 +45,7 @@ def test_the_settings_in_the_guide() -> None:
     """The model takes them, and the pack knows all names."""
     shown = [yaml.safe_load(block) for block in _blocks("policies:")]
     shown += [yaml.safe_load(block)[model_document.KEY] for block in _blocks(f"{model_document.KEY}:")]
-    assert len(shown) == 4
+    assert len(shown) == 5
     for block in shown:
         judged = model_document.judge(document("twin") | block)
         assert judged.errors == ()
