@@ -16,7 +16,6 @@ _CALLERS = frozenset(
     {
         "aws:principalaccount",
         "aws:principalarn",
-        "aws:principalisawsservice",
         "aws:principalorgid",
         "aws:principalorgpaths",
         "aws:sourceaccount",
@@ -28,8 +27,6 @@ _CALLERS = frozenset(
         "aws:sourcevpc",
         "aws:sourcevpce",
         "aws:userid",
-        "aws:username",
-        "aws:vpcsourceip",
         "elasticfilesystem:accessedviamounttarget",
         "elasticfilesystem:accesspointarn",
         "kms:calleraccount",
@@ -37,7 +34,8 @@ _CALLERS = frozenset(
         "s3:dataaccesspointarn",
     }
 )
-"""Keys that say who calls, or from where: those by which S3 tells a policy that is public, and their like
+"""Keys that say who calls, or from where: those by which S3 tells a policy that is public, and their like. Names of
+users and private addresses are none: every account gives its own
 (https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html)."""
 _THINGS = re.compile(
     r"[a-z0-9-]+:((resource|request)tag|(existing|request)objecttag)/.+|ec2:(createaction|vpc)|iam:awsservicename"

@@ -134,7 +134,7 @@ def _over(block: Resource, now: datetime) -> bool:
 
     try:
         return now >= moment(ends.text() or "") - blocks.ENDING
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         raise UnreadableError(ends, "holds no point in time") from None
 
 

@@ -143,18 +143,22 @@ def iam_pass_role(holder: Field, report: Report) -> None:
     ),
     fix=(
         "Leave it to the role of CI that makes the stack, or bind it by a condition on `iam:PermissionsBoundary`, "
-        "`iam:PolicyARN` or `eks:policyArn`."
+        "`iam:PolicyARN` or `eks:policyArn`. What a controller of yours has to do goes into the option `allowed`."
     ),
     link="https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_boundaries.html",
+    options={
+        "allowed": Option(list, (), "Such actions that policies may allow, such as `eks:CreatePodIdentityAssociation`.")
+    },
 )
 def iam_escalation(holder: Field, report: Report) -> None:
     """Judge the statements that allow it, by wildcards too, and without a condition that binds it."""
     # Not at the top: the pack starts without what few stacks need.
     from model.aws import conditions, reach
 
+    judged = [each for each in _ESCALATIONS if each not in report.options["allowed"]]
     for policy in documents(holder):
         for statement in allowed(policy, report):
-            found = statement.allows(_ESCALATIONS)
+            found = statement.allows(judged)
             bound = any(
                 key in _BOUND and all(map(reach.names_something, values))
                 for _, key, values in conditions.binding(statement.condition)

@@ -101,7 +101,7 @@ def _within(machine: Resource, subnets: list[Resource]) -> Field | None:
     """Where a machine names one of some subnets."""
     for place in ("subnetIds", "subnetId"):
         field = machine.inputs[place]
-        texts = {each.value for each in (field.items() if isinstance(field.value, list) else [field])}
+        texts = [each.value for each in (field.items() if isinstance(field.value, list) else [field])]
         for subnet in subnets:
             identity = subnet.properties["id"].value
             if subnet.urn in machine.references.get(place, ()) or (isinstance(identity, str) and identity in texts):

@@ -45,7 +45,10 @@ def test_a_name_comes_before_the_first_wildcard(resource: str, named: bool) -> N
         ({"StringEquals": {"aws:principalorgid": ["o-1", "o-2"]}}, True),
         ({"ForAnyValue:StringLike": {"aws:PrincipalOrgPaths": "o-1/r-1/*"}}, True),
         ({"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}}, True),
-        ({"Bool": {"aws:PrincipalIsAWSService": "false"}}, False),
+        ({"Bool": {"elasticfilesystem:AccessedViaMountTarget": "false"}}, False),
+        # Of any account.
+        ({"Bool": {"aws:PrincipalIsAWSService": "true"}}, False),
+        ({"StringEquals": {"aws:username": "ci"}}, False),
         ({"IpAddress": {"aws:SourceIp": "192.0.2.7"}}, True),
         ({"IpAddress": {"aws:SourceIp": "0.0.0.0/1"}}, False),
         ({"IpAddress": {"aws:SourceIp": "somewhere"}}, False),

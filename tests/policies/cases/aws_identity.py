@@ -21,6 +21,7 @@ def with_options(**rules: Any) -> Resource:
     return platform(document("aws-training") | {"policies": {"options": options}})
 
 
+ASSOCIATING = with_options(iam_escalation={"allowed": ["eks:CreatePodIdentityAssociation"]})
 ANYWHERE = with_options(iam_wildcards={"anywhere": ["elasticloadbalancing:*"]})
 
 
@@ -104,6 +105,7 @@ BREAKS: Breaks = {
         (policy(["iam:get*", "IAM:attach*"], ROLE), "policy.Statement[0]: allows iam:AttachGroupPolicy and 2 more"),
         (policy("eks:CreateAccessEntry", "arn"), "policy.Statement[0]: allows eks:CreateAccessEntry"),
         (policy("eks:Update*", "arn"), "policy.Statement[0]: allows eks:UpdateAccessEntry and 1 more"),
+        ([ASSOCIATING, policy(["eks:CreatePodIdentityAssociation", "eks:CreateAccessEntry"], "arn")], "eks:CreateAcc"),
         (policy("iam:*UserPermissionsBoundary", ROLE), "allows iam:DeleteUserPermissionsBoundary and 1 more"),
         # Bound by what is no bound.
         (policy("iam:AttachRolePolicy", ROLE, Condition={"StringNotEquals": {"iam:PolicyARN": ADMIN}}), "Statement[0]"),
@@ -197,6 +199,7 @@ PASSES: Passes = {
     ],
     "iam-escalation": [
         policy("iam:GetRolePolicy", ROLE),
+        [ASSOCIATING, policy("eks:CreatePodIdentityAssociation", "arn")],
         policy("iam:PutRolePolicy", ROLE, Condition={"StringEquals": {"iam:PermissionsBoundary": "arn"}}),
         policy("iam:AttachRolePolicy", ROLE, Condition={"ArnEquals": {"iam:PolicyARN": f"{AWS}AmazonEKS_CNI_Policy"}}),
     ],
