@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import fabric_changes, nodes, queues, quotas, sharing_changes
+from . import fabric_changes, nodes, policies, queues, quotas, sharing_changes
 from .aws import node_changes
 from .disruption import Disruption
 from .quantities import readable
@@ -62,6 +62,21 @@ class QueueChange:
 
 
 @dataclass(frozen=True)
+class SettingChange:
+    """What the document sets about a rule of the policy pack, before and after; None where nothing is set.
+
+    Attributes:
+        what: What is set, for people.
+        before: The value.
+        after: The value.
+    """
+
+    what: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True)
 class DocumentChange:
     """What a change of document means.
 
@@ -70,12 +85,14 @@ class DocumentChange:
         queues: Amounts of queues that change, parents first; those of queues that go come last.
         gpus: GPUs of all pools before and after, each at least and at most.
         disruptions: What it does to what runs.
+        settings: What it sets otherwise about the rules of the policy pack.
     """
 
     pools: tuple[PoolChange, ...]
     queues: tuple[QueueChange, ...]
     gpus: tuple[tuple[int, int], tuple[int, int]]
     disruptions: tuple[Disruption, ...]
+    settings: tuple[SettingChange, ...] = ()
 
 
 def between(before: "Environment | None", after: "Environment") -> DocumentChange:
@@ -85,6 +102,7 @@ def between(before: "Environment | None", after: "Environment") -> DocumentChang
         tuple(_queues(before, after)),
         (_gpus(before), _gpus(after)),
         tuple(disruptions(before, after)) if before else (),
+        tuple(_settings(before, after)),
     )
 
 
@@ -126,6 +144,13 @@ def _queues(before: "Environment | None", after: "Environment") -> Iterator[Queu
     for key in (*new, *(key for key in old if key not in new)):
         if old.get(key) != new.get(key):
             yield QueueChange(*key, old.get(key), new.get(key))
+
+
+def _settings(before: "Environment | None", after: "Environment") -> Iterator[SettingChange]:
+    old, new = dict(policies.settings(before) if before else ()), dict(policies.settings(after))
+    for key in (*new, *(key for key in old if key not in new)):
+        if old.get(key) != new.get(key):
+            yield SettingChange(key, old.get(key), new.get(key))
 
 
 def _amounts(env: "Environment") -> Iterator[tuple[tuple[str, str, str], str]]:

@@ -3,6 +3,7 @@
 The rules themselves are not known here. The pack tells which names it does not know.
 """
 
+import json
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,6 +18,7 @@ from .problems import NOTHING, Path, Problem, answered, lost
 if TYPE_CHECKING:
     from .environment import Environment
 
+_USUAL = "deny"
 NEAR = timedelta(days=14)
 """How long before an exemption ends a preview says so."""
 
@@ -50,7 +52,7 @@ class Policies(Declared):
     system_namespaces: Listed[str] = ()
     """Namespaces of the platform beside Kubernetes' own (`kube-…`) and those of this project: agents of nodes, storage,
     networks and monitoring live there. Rules about what workloads may do to nodes leave them alone."""
-    admission: Literal["deny", "warn", "none"] = "deny"
+    admission: Literal["deny", "warn", "none"] = _USUAL
     """What the API server does in the namespaces of teams with workloads that break a law of docs/guides/admission.md,
     whoever submits them: it refuses them, makes them with a warning, or does not look."""
 
@@ -76,6 +78,19 @@ def passing(env: "Environment", now: datetime) -> Iterator[Problem]:
     """Exemptions that have ended or soon will. The pack says so too, and stops."""
     for index, exemption in _readable(env):
         yield from answered(_passing, (*_EXEMPTIONS, index, "expires"), exemption, now)
+
+
+def settings(env: "Environment") -> Iterator[tuple[str, str]]:
+    """What the document sets about the rules, for people: what it is about, and its value."""
+    it = env.policies
+    yield from ((f"level of {rule}", level) for rule, level in it.levels.items())
+    for rule, values in it.options.items():
+        yield from ((f"{name} of {rule}", json.dumps(value)) for name, value in values.items())
+    for each in it.exemptions:
+        yield f"exemption from {each.rule} at {each.resource}", f"{each.owner} until {each.expires}: {each.reason}"
+    yield from ((f"namespace {name}", "the platform's") for name in it.system_namespaces)
+    if it.admission != _USUAL:
+        yield "laws at the API server", it.admission
 
 
 def _readable(env: "Environment") -> Iterator[tuple[int, Exemption]]:

@@ -42,6 +42,7 @@ def _lines(review: Review, most: int) -> Iterator[str]:
         yield from _pools(review.document)
         yield from _queues(review.document, most)
         yield from _disruptions(review.document, most)
+        yield from _settings(review.document, most)
     yield from _resources(review, most)
     yield from _exemptions(review, most)
     yield from _unjudged(review, most)
@@ -69,6 +70,8 @@ def _summary(review: Review) -> str:
         parts.append(f"**{_moved(before, after)} GPUs**" if before != after else f"{_range(after)} GPUs, as before")
         if drains := {each.subject for each in review.document.disruptions if each.drains}:
             parts.append(f"**nodes of {', '.join(plain(each) for each in sorted(drains))} are drained or replaced**")
+        if review.document.settings:
+            parts.append("**rules are held otherwise**")
     if review.changes is not None:
         counted = Counter(change.kind for change in review.changes)
         parts.append(f"resources: {', '.join(f'{counted[kind]} {word}' for kind, word in _WORDS.items())}")  # pyright: ignore[reportArgumentType]
@@ -146,6 +149,17 @@ def _disruptions(change: "DocumentChange", most: int) -> Iterator[str]:
         for each in ordered
     ]
     yield from _cut(lines, most)
+
+
+def _settings(change: "DocumentChange", most: int) -> Iterator[str]:
+    if change.settings:
+        yield from ("", "### How rules are held", "", "Where nothing is set (–), as the pack has them.", "")
+        yield from ("| what | before | after |", "| --- | --- | --- |")
+        rows = [
+            f"| {plain(each.what)} | {plain(each.before or '–')} | {plain(each.after or '–')} |"
+            for each in change.settings
+        ]
+        yield from _cut(rows, most, row="| {} | | |")
 
 
 def _resources(review: Review, most: int) -> Iterator[str]:

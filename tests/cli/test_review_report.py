@@ -12,7 +12,7 @@ from cli.review.places import Place, Places
 from cli.review.report import Review
 from model import reading
 from model.disruption import Disruption
-from model.document_changes import DocumentChange, Extent, PoolChange, QueueChange
+from model.document_changes import DocumentChange, Extent, PoolChange, QueueChange, SettingChange
 from tests.model.documents import TEXT, environment
 from twin.differences import HIDDEN, Change, Difference
 from twin.monitor import Resource
@@ -100,6 +100,16 @@ def test_pools_queues_and_disruptions_have_their_tables() -> None:
     assert "| `train` | dgx → dgx2 | 2 → 0..4 (−2..+2) | 16 → 0..32 (−16..+16) h100 → h200 |" in page
     assert "| `old` | m7i → none | 3 → 0 (−3) | none |" in page
     assert page.index("drains or replaces nodes: **pool d**") < page.index("ends pods: **pool a**")
+
+
+def test_rules_that_are_held_otherwise_are_told_first_and_one_by_one() -> None:
+    settings = (SettingChange("level of privileged", None, "disabled"), SettingChange("namespace a|b", "x", None))
+    page = markdown.page(review(changes=(), document=replace(NOTHING, settings=settings)))
+    assert "; **rules are held otherwise**; resources:" in page
+    assert "\n### How rules are held\n" in page
+    assert "| level of privileged | – | disabled |" in page
+    assert "| namespace a\\|b | x | – |" in page
+    assert "rules are held" not in markdown.page(review(changes=(), document=NOTHING))
 
 
 def test_exemptions_stand_apart() -> None:

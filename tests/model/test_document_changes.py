@@ -1,7 +1,7 @@
 """What a change of document means."""
 
 from model import document_changes
-from model.document_changes import Extent, PoolChange, QueueChange
+from model.document_changes import Extent, PoolChange, QueueChange, SettingChange
 from tests.model.documents import environment, put
 
 BEFORE = environment()
@@ -35,3 +35,31 @@ def test_of_a_new_environment_everything_is_new() -> None:
     assert [(each.name, each.before) for each in change.pools] == [(name, Extent()) for name in BEFORE.pools]
     assert (change.gpus, change.disruptions) == (((0, 0), (128, 160)), ())
     assert {each.before for each in change.queues} == {None}
+    assert change.settings == ()
+
+
+def test_what_the_document_sets_about_rules_is_told_one_by_one() -> None:
+    exemption = {
+        "rule": "privileged",
+        "resource": "*::tuner",
+        "reason": "until the image does it",
+        "owner": "platform",
+        "expires": "2027-01-31",
+    }
+    before = {"levels": {"root-user": "disabled"}, "admission": "warn"}
+    after = {
+        "levels": {"privileged": "advisory", "root-user": "disabled"},
+        "options": {"gpu-budget": {"gpus": 64}},
+        "exemptions": [exemption],
+        "systemNamespaces": ["monitoring"],
+    }
+    change = document_changes.between(environment(put("policies", before)), environment(put("policies", after)))
+    assert change.settings == (
+        SettingChange("level of privileged", None, "advisory"),
+        SettingChange("gpus of gpu-budget", None, "64"),
+        SettingChange(
+            "exemption from privileged at *::tuner", None, "platform until 2027-01-31: until the image does it"
+        ),
+        SettingChange("namespace monitoring", None, "the platform's"),
+        SettingChange("laws at the API server", "warn", None),
+    )
