@@ -38,7 +38,7 @@ _CALLERS = frozenset(
 users and private addresses are none: every account gives its own
 (https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html)."""
 _THINGS = re.compile(
-    r"[a-z0-9-]+:((resource|request)tag|(existing|request)objecttag)/.+|ec2:(createaction|vpc)|iam:awsservicename"
+    r"[a-z0-9-]+:((resource|request)tag|(existing|request)objecttag)/.+|aws:tagkeys|ec2:(createaction|vpc)|iam:awsservicename"
 )
 """Keys that say which things are meant: by a tag, by the call that makes them, by the service that a role is for."""
 

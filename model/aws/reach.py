@@ -44,6 +44,9 @@ do it to, an instance or an interface, is limited by another statement (`model.a
 _KIND = re.compile(r"autoscalinggroup:\*:autoscalinggroupname/|([a-z-]+)[/:]", re.IGNORECASE)
 """How the last part of an ARN begins before the name. Buckets, queues and topics have nothing but a name."""
 _NAMES_ONLY = frozenset({"s3", "sqs", "sns"})
+_WITH_IDS = frozenset({"ec2", "elasticfilesystem", "fsx"})
+_ANY_ID = re.compile(r"[a-z]+-[*?]+")
+"""What ids begin with, such as `vol-`, is no name: all of their kind begin so."""
 
 
 def excess(statement: Mapping[str, Any], anywhere: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
@@ -89,7 +92,10 @@ def names_something(resource: str) -> bool:
         return not _wild(resource)
     last = parts[5].lstrip("/")
     kind = None if parts[2] in _NAMES_ONLY else _KIND.match(last)
-    return re.match(r"[/:]*[^/:*?]", last[kind.end() :] if kind else last) is not None
+    name = last[kind.end() :] if kind else last
+    if parts[2] in _WITH_IDS and _ANY_ID.fullmatch(name):
+        return False
+    return re.match(r"[/:]*[^/:*?]", name) is not None
 
 
 def _anywhere(action: str, resource: str) -> bool:

@@ -1,11 +1,12 @@
 """Laws about how machines are had and how long, and what a stack may cost."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from model.dates import moment
 from policies.aws.efa import fabrics, placement_group
 from policies.aws.machine_types import BLOCK, RESERVED, pool_gpus
-from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, NODE_POOL, naming, template_of, told
+from policies.aws.reading import LAUNCH_TEMPLATES, NODE_CLASS, NODE_GROUPS, NODE_POOL, naming, parsed, template_of, told
 from policies.fields import UNKNOWN, Field, UnreadableError
 from policies.rules import Level, Option, Report, Resource, ResourceRule, Severity, Stack, StackRule, rule
 
@@ -239,8 +240,7 @@ def _pinned(node_class: Resource) -> bool:
 
 
 @rule(
-    ResourceRule,
-    types=_COSTS,
+    StackRule,
     id="cost-tags",
     severity=Severity.LOW,
     level=Level.ADVISORY,
@@ -250,29 +250,44 @@ def _pinned(node_class: Resource) -> bool:
     link="https://docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/cost-alloc-tags.html",
     options={"keys": Option(list, (), "Keys of the tags that everything carries; that of the cluster when left out.")},
 )
-def cost_tags(billed: Field, report: Report) -> None:
-    """Judge the tags of a resource, and those that a launch template gives on."""
-    with report.reading():
-        _tagged(billed["tags"], report)
-    with report.reading():
-        if billed["networkInterfaces"].value is None and billed["blockDeviceMappings"].value is None:
-            return
-        given = {each["resourceType"].text(): each["tags"] for each in billed["tagSpecifications"].items()}
-        for kind in _LAUNCHED:
-            with report.reading():
-                if kind in given:
-                    _tagged(given[kind], report)
-                else:
-                    report.violation(billed["tagSpecifications"], f"gives {kind}s no tags")
-
-
-def _tagged(tags: Field, report: Report) -> None:
+def cost_tags(stack: Stack, report: Report) -> None:
+    """Judge the tags of each resource and of its provider, and those that a launch template gives on."""
     # Not at the top: the model around it would add to the time that the pack needs to start.
     from model.aws import CLUSTER_TAG
 
-    missing = [key for key in report.options["keys"] or (CLUSTER_TAG,) if key not in tags.members()]
+    wanted = tuple(report.options["keys"] or (CLUSTER_TAG,))
+    # The provider itself adds them in an update only, and not where it is rehearsed.
+    default = [key for provider in stack.of("pulumi:providers:aws") for key in _default_tags(provider, report)]
+    for billed in stack.of(*_COSTS):
+        with report.reading(billed.urn):
+            _tagged(billed.inputs["tags"], [key for key in wanted if key not in default], billed, report)
+        with report.reading(billed.urn):
+            _launches(billed, wanted, report)
+
+
+def _default_tags(provider: Resource, report: Report) -> list[str]:
+    with report.reading(provider.urn):
+        return list(parsed(provider.inputs["defaultTags"])["tags"].members())
+    return []
+
+
+def _launches(template: Resource, wanted: tuple[str, ...], report: Report) -> None:
+    if all(template.inputs[place].value is None for place in ("networkInterfaces", "blockDeviceMappings")):
+        return
+    specified = template.inputs["tagSpecifications"]
+    given = {each["resourceType"].text(): each["tags"] for each in specified.items()}
+    for kind in _LAUNCHED:
+        with report.reading(template.urn):
+            if kind in given:
+                _tagged(given[kind], wanted, template, report)
+            else:
+                report.violation(specified, f"gives {kind}s no tags", template.urn)
+
+
+def _tagged(tags: Field, wanted: Sequence[str], billed: Resource, report: Report) -> None:
+    missing = [key for key in wanted if key not in tags.members()]
     if missing:
-        report.violation(tags, f"lacks {', '.join(missing)}")
+        report.violation(tags, f"lacks {', '.join(missing)}", billed.urn)
 
 
 RULES = (

@@ -25,6 +25,7 @@ def test_what_parts_of_a_cluster_may_do_is_named(part: str) -> None:
         ("arn:aws:*:::checkpoints/*", False),
         ("arn:aws:ec2:us-east-2:123456789012:volume/*", False),
         ("arn:aws:ec2:us-east-2:123456789012:volume/vol-1", True),
+        ("arn:aws:ec2:us-east-2:123456789012:volume/vol-*", False),
         ("arn:aws:ec2:us-east-2:123456789012:*", False),
         ("arn:aws:logs:us-east-2:123456789012:log-group:*", False),
         ("arn:aws:logs:us-east-2:123456789012:log-group:/aws/eks/*", True),
@@ -36,6 +37,24 @@ def test_what_parts_of_a_cluster_may_do_is_named(part: str) -> None:
 )
 def test_a_name_comes_before_the_first_wildcard(resource: str, named: bool) -> None:
     assert reach.names_something(resource) is named
+
+
+@pytest.mark.parametrize(
+    ("condition", "things"),
+    [
+        ({"StringLike": {"aws:RequestTag/team": "*"}}, True),
+        ({"Null": {"ec2:ResourceTag/team": "false"}}, True),
+        ({"Null": {"ec2:ResourceTag/team": "true"}}, False),
+        ({"ForAnyValue:StringEquals": {"aws:TagKeys": ["team"]}}, True),
+        # So does a request without tags.
+        ({"ForAllValues:StringEquals": {"aws:TagKeys": ["team"]}}, False),
+        ({"StringNotEquals": {"aws:ResourceTag/team": "a"}}, False),
+        ({"StringEquals": {"iam:AWSServiceName": "fsx.amazonaws.com"}}, True),
+        ({"StringEquals": {"aws:RequestedRegion": "us-east-2"}}, False),
+    ],
+)
+def test_which_things_a_condition_means(condition: dict[str, Any], things: bool) -> None:
+    assert conditions.names_things(condition) is things
 
 
 @pytest.mark.parametrize(

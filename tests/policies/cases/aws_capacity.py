@@ -1,5 +1,6 @@
 """How machines are had, for how long, and what they cost."""
 
+import json
 from typing import Any
 
 from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, document, platform, referring
@@ -100,6 +101,10 @@ def budgets(*given: Any) -> dict[str, Any]:
     return {"disruption": {"budgets": list(given)}}
 
 
+def provider(default: Any) -> Resource:
+    return Resource("pulumi:providers:aws", {"region": "us-east-2", "defaultTags": default}, "provider")
+
+
 def launched(tags: Any = TAGS, *kinds: str, **inputs: Any) -> Resource:
     given = [{"resourceType": kind, "tags": tags} for kind in kinds]
     return template(tags=TAGS, blockDeviceMappings=[], tagSpecifications=given, **inputs)
@@ -153,7 +158,8 @@ BREAKS: Breaks = {
         (Resource("aws:s3/bucket:Bucket", {}, protect=True), "tags: lacks gangline.dev/cluster"),
         (Resource("aws:ec2/natGateway:NatGateway", {"tags": {"Name": "a"}}), "tags: lacks gangline.dev/cluster"),
         ([allowing("cost-tags", keys=["team"]), Resource("aws:ec2/eip:Eip", {"tags": TAGS})], "tags: lacks team"),
-        (launched(TAGS, "instance"), "tagSpecifications: gives volumes no tags"),
+        ([provider({"tags": {"team": "a"}}), Resource("aws:ec2/eip:Eip", {})], "tags: lacks gangline.dev/cluster"),
+        ([provider({"tags": TAGS}), launched(TAGS, "instance")], "tagSpecifications: gives volumes no tags"),
         (launched(TAGS, "volume"), "tagSpecifications: gives instances no tags"),
     ],
 }
@@ -186,6 +192,9 @@ PASSES: Passes = {
         Resource("aws:s3/bucket:Bucket", {"tags": TAGS}, protect=True),
         launched(TAGS, "instance", "volume", "network-interface"),
         template(tags=TAGS),
+        # The provider gives them to all.
+        [provider({"tags": TAGS}), Resource("aws:s3/bucket:Bucket", {}, protect=True)],
+        [provider(json.dumps({"tags": TAGS})), Resource("aws:s3/bucket:Bucket", {}, protect=True)],
     ],
 }
 
@@ -200,6 +209,7 @@ UNKNOWNS: Unknowns = {
     "karpenter-drift": [(node_pool(UNKNOWN), "spec.template.spec.requirements[1].values[0]")],
     "cost-tags": [
         (Resource("aws:s3/bucket:Bucket", {"tags": UNKNOWN}, protect=True), "tags"),
+        (provider(UNKNOWN), "defaultTags"),
         (template(tags=TAGS, blockDeviceMappings=[], tagSpecifications=UNKNOWN), "tagSpecifications"),
     ],
 }
