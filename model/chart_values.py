@@ -85,12 +85,12 @@ KEYS: Mapping[str, Mapping[tuple[str, ...], frozenset[str]]] = {
 IN_PART = frozenset({GPU_OPERATOR})
 """Charts that read more keys than are listed here, so that only a key that looks like one of these is a mistake."""
 
-TOLERATIONS: Mapping[str, tuple[tuple[str, ...], bool]] = {
-    # Where a chart takes the tolerations of its agents, and whether it tolerates NVIDIA's usual taint when it is told
-    # of none.
-    GPU_OPERATOR: (("daemonsets", "tolerations"), True),
-    DEVICE_PLUGIN: (("tolerations",), True),
-    EXPORTER: (("tolerations",), False),
+PODS: Mapping[str, tuple[tuple[str, ...], bool]] = {
+    # Where a chart takes what says on which nodes its agents run, `tolerations`, `nodeSelector` and `affinity` as a pod
+    # has them; and whether it tolerates NVIDIA's usual taint when it is told of no tolerations.
+    GPU_OPERATOR: (("daemonsets",), True),
+    DEVICE_PLUGIN: ((), True),
+    EXPORTER: ((), False),
 }
 USUAL_TAINT = ("nvidia.com/gpu", "NoSchedule")
 """Key and effect of the taint that NVIDIA's charts tolerate by default."""

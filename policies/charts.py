@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from model import chart_values
+from policies import agents
 from policies.fields import Field
 from policies.rules import Level, Report, Resource, Severity, Stack, StackRule, rule
 
 if TYPE_CHECKING:
     from model.environment import Environment
 
-_RELEASES = ("kubernetes:helm.sh/v3:Release", "kubernetes:helm.sh/v4:Chart", "kubernetes:helm.sh/v3:Chart")
 _HELM = "https://helm.sh/docs/chart_template_guide/values_files/"
 _WEBHOOKS = ("/jobs/validate", "/queues/validate")
 
@@ -27,7 +27,7 @@ _WEBHOOKS = ("/jobs/validate", "/queues/validate")
 )
 def chart_keys(stack: Stack, report: Report) -> None:
     """Judge the keys at the places where all of a chart's keys are known."""
-    for resource, chart, values in _charts(stack, report):
+    for resource, chart, values in agents.charts(stack, report):
         for place, known in chart_values.KEYS.get(chart, {}).items():
             with report.reading(resource.urn):
                 for key, field in values.at(*place).members().items():
@@ -58,7 +58,7 @@ def _unknown_key(chart: str, key: str, known: frozenset[str], field: Field, reso
 )
 def chart_values_agree(stack: Stack, report: Report) -> None:
     """Judge values of Volcano, KubeRay and the GPU Operator."""
-    for resource, chart, values in _charts(stack, report):
+    for resource, chart, values in agents.charts(stack, report):
         for field, message in _contradictions(chart, values, stack, resource, report):
             report.violation(field, message, resource.urn)
 
@@ -121,9 +121,10 @@ def _gpu_operator(values: Field, stack: Stack) -> Iterator[tuple[Field, str]]:
     env = stack.environment
     if env is None:
         return
-    from model import agents, features, images
+    from model import features, images
+    from model.agents import gpu_pools
 
-    pools = agents.gpu_pools(env)
+    pools = gpu_pools(env)
     if features.pools(env) and values.at("nfd", "enabled").boolean() is not False:
         yield values.at("nfd", "enabled"), "this project brings node feature discovery, and two of them fight"
     for part in ("driver", "toolkit"):
@@ -147,8 +148,8 @@ def _gpu_operator(values: Field, stack: Stack) -> Iterator[tuple[Field, str]]:
 )
 def chart_tolerations(stack: Stack, report: Report) -> None:
     """Judge the tolerations that a chart is given, or has by itself."""
-    for resource, chart, values in _charts(stack, report):
-        if chart in chart_values.TOLERATIONS:
+    for resource, chart, values in agents.charts(stack, report):
+        if chart in chart_values.PODS:
             with report.reading(resource.urn):
                 env = stack.environment
                 if env is not None:
@@ -156,28 +157,15 @@ def chart_tolerations(stack: Stack, report: Report) -> None:
 
 
 def _repelled(chart: str, values: Field, env: "Environment", resource: Resource, report: Report) -> None:
-    from model import agents, placing
-    from policies import placement
+    from model import placing
 
-    place, usual = chart_values.TOLERATIONS[chart]
-    given = values.at(*place)
-    tolerations = placement.read(given)
-    if given.value is None and usual:
-        key, effect = chart_values.USUAL_TAINT
-        tolerations = [placing.Toleration(key=key, exists=True, effect=effect)]
-    for pool in agents.gpu_pools(env):
+    place, _ = chart_values.PODS[chart]
+    spec = values.at(*place)
+    tolerations = agents.tolerations_of(chart, spec)
+    for pool in agents.meant(spec, env):
         for taint in placing.repelling(env.pools[pool].taints, tolerations):
             message = f"the nodes of {pool} have the taint {taint.key}:{taint.effect}, which it does not tolerate"
-            report.violation(given, message, resource.urn)
-
-
-def _charts(stack: Stack, report: Report) -> Iterator[tuple[Resource, str, Field]]:
-    """Releases of charts, with the chart's plain name and the values."""
-    for resource in stack.of(*_RELEASES):
-        with report.reading(resource.urn):
-            name = chart_values.name(resource.properties["chart"].text() or "")
-            if name in chart_values.KEYS or name in chart_values.TOLERATIONS:
-                yield resource, name, resource.properties["values"]
+            report.violation(spec["tolerations"], message, resource.urn)
 
 
 RULES = (chart_keys, chart_values_agree, chart_tolerations)

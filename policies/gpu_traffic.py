@@ -8,12 +8,11 @@ from policies import placement
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import Level, PodRule, Report, Resource, Severity, Stack, StackRule, rule
-from policies.scopes import gpu_amounts, secured
+from policies.scopes import EFA, RDMA, gpu_amounts, secured
 
 if TYPE_CHECKING:
     from model.environment import Environment
 
-_EFA, _RDMA = "vpc.amazonaws.com/efa", "rdma/"
 _HUGE_PAGES = "hugepages-2Mi"
 _NCCL = "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html"
 
@@ -88,9 +87,9 @@ def huge_pages(pod: Pod, report: Report) -> None:
     for container in pod.containers:
         with report.reading():
             limits = container.at("resources", "limits")
-            amount = limits[_EFA].quantity()
+            amount = limits[EFA].quantity()
             if amount is not None and amount.value and limits[_HUGE_PAGES].value is None and not _small(container):
-                report.violation(limits[_HUGE_PAGES], f"asks for none, and for {limits[_EFA]} EFA devices")
+                report.violation(limits[_HUGE_PAGES], f"asks for none, and for {limits[EFA]} EFA devices")
 
 
 def _small(container: Field) -> bool:
@@ -149,7 +148,7 @@ def _unlimited(pod: Pod, env: "Environment") -> bool:
     """Whether all nodes that the pod may go to let containers lock any amount."""
     from model import fabric, placing
 
-    names = placement.chosen(placement.terms(pod), placing.labels(env)) or list(env.pools)
+    names = placement.chosen(placement.terms(pod.spec), placing.labels(env)) or list(env.pools)
     kinds = [fabric.of(env.pools[name]) for name in names]
     with_nics = [kind for kind in kinds if fabric.resource(kind)]
     return all(kind.memlock == "unlimited" for kind in with_nics) if with_nics else True
@@ -157,7 +156,7 @@ def _unlimited(pod: Pod, env: "Environment") -> bool:
 
 def _nics(container: Field) -> Iterator[tuple[str, Field]]:
     for name, field in container.at("resources", "limits").members().items():
-        if name == _EFA or name.startswith(_RDMA):
+        if name == EFA or name.startswith(RDMA):
             yield name, field
 
 

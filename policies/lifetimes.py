@@ -150,7 +150,7 @@ def _only_spot(stack: Stack, pod: Pod) -> bool:
         return False
     from model import placing
 
-    names = placement.chosen(placement.terms(pod), placing.labels(env))
+    names = placement.chosen(placement.terms(pod.spec), placing.labels(env))
     return bool(names) and all(env.pools[name].capacity.kind == "spot" for name in names)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from policies.fields import Field
-from policies.pods import Pod
 
 if TYPE_CHECKING:
     from model.placing import Requirement, Toleration
@@ -12,17 +11,8 @@ if TYPE_CHECKING:
 _REQUIRED = ("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
 
 
-def tolerations(pod: Pod) -> "list[Toleration]":
-    """Read the tolerations of a pod.
-
-    Raises:
-        UnreadableError: One of them is not known yet.
-    """
-    return read(pod.spec["tolerations"])
-
-
-def read(listed: Field) -> "list[Toleration]":
-    """Read a list of tolerations, wherever it stands.
+def tolerations(spec: Field) -> "list[Toleration]":
+    """Read the tolerations of a pod by its specification, or by what has these fields for one.
 
     Raises:
         UnreadableError: One of them is not known yet.
@@ -36,11 +26,11 @@ def read(listed: Field) -> "list[Toleration]":
             value=item["value"].text() or "",
             effect=item["effect"].text() or "",
         )
-        for item in listed.items()
+        for item in spec["tolerations"].items()
     ]
 
 
-def terms(pod: Pod) -> "list[list[tuple[Requirement, Field]]]":
+def terms(spec: Field) -> "list[list[tuple[Requirement, Field]]]":
     """Read what a pod requires of its node: alternatives, each a list of requirements with where they stand.
 
     Raises:
@@ -49,10 +39,9 @@ def terms(pod: Pod) -> "list[list[tuple[Requirement, Field]]]":
     from model.placing import Requirement
 
     always = [
-        (Requirement(key, "In", (field.text() or "",)), field)
-        for key, field in pod.spec["nodeSelector"].members().items()
+        (Requirement(key, "In", (field.text() or "",)), field) for key, field in spec["nodeSelector"].members().items()
     ]
-    alternatives = [list(_expressions(term)) for term in pod.spec.at(*_REQUIRED)["nodeSelectorTerms"].items()]
+    alternatives = [list(_expressions(term)) for term in spec.at(*_REQUIRED)["nodeSelectorTerms"].items()]
     return [[*always, *alternative] for alternative in alternatives] or [always]
 
 

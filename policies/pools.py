@@ -5,11 +5,11 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from model import gpu_requests, queue_labels
-from policies import placement
+from policies import agents, placement
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import Level, PodRule, Report, Resource, Severity, Stack, StackRule, rule
-from policies.scopes import of_system
+from policies.scopes import EFA, RDMA, of_system
 
 if TYPE_CHECKING:
     from model.environment import Environment
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _TAINTS = "https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/"
 _SELECTORS = "https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/"
-_EFA, _RDMA = "vpc.amazonaws.com/efa", "rdma/"
 
 
 @rule(
@@ -33,11 +32,11 @@ _EFA, _RDMA = "vpc.amazonaws.com/efa", "rdma/"
     link=_TAINTS,
 )
 def agent_tolerations(stack: Stack, report: Report) -> None:
-    """Judge DaemonSets that choose pools, by name or by labels that the document speaks of."""
+    """Judge DaemonSets that choose pools, by labels that the document speaks of, or serve the devices of some."""
     for resource, pod, env in _pods(stack):
         if pod.kind == "DaemonSet":
             with report.reading(resource.urn):
-                _tolerated(pod, env, resource, report)
+                _tolerated(pod, _chosen(pod, env) or agents.served(pod, env), env, resource, report)
 
 
 @rule(
@@ -55,16 +54,19 @@ def workload_tolerations(stack: Stack, report: Report) -> None:
         if pod.kind != "DaemonSet" and not pod.partial:
             with report.reading(resource.urn):
                 if not pod.object.at("metadata", "labels", queue_labels.KUEUE).text():
-                    _tolerated(pod, env, resource, report)
+                    _tolerated(pod, _chosen(pod, env), env, resource, report)
 
 
-def _tolerated(pod: Pod, env: "Environment", resource: Resource, report: Report) -> None:
+def _chosen(pod: Pod, env: "Environment") -> list[str]:
     from model import placing
 
-    names = placement.chosen(placement.terms(pod), placing.labels(env))
-    if not names:
-        return
-    tolerations = placement.tolerations(pod)
+    return placement.chosen(placement.terms(pod.spec), placing.labels(env))
+
+
+def _tolerated(pod: Pod, names: Iterable[str], env: "Environment", resource: Resource, report: Report) -> None:
+    from model import placing
+
+    tolerations = placement.tolerations(pod.spec)
     kept = {name: placing.repelling(env.pools[name].taints, tolerations) for name in names}
     for taint in dict.fromkeys(taint for taints in kept.values() for taint in taints):
         pools = ", ".join(name for name, taints in kept.items() if taint in taints)
@@ -90,7 +92,7 @@ def pool_labels(stack: Stack, report: Report) -> None:
 
 
 def _some_pool(pod: Pod, env: "Environment", resource: Resource, report: Report) -> None:
-    found = [_unmet(term, env) for term in placement.terms(pod)]
+    found = [_unmet(term, env) for term in placement.terms(pod.spec)]
     for field, message in found[0] if all(found) else ():
         report.violation(field, message, resource.urn)
 
@@ -129,29 +131,60 @@ def device_advertised(stack: Stack, report: Report) -> None:
     """Judge what the containers of a pod ask for in all, against each pool that it may go to."""
     for resource, pod, env in _pods(stack):
         with report.reading(resource.urn):
-            if asked := _devices(pod):
+            if asked := _devices(pod, report, resource.urn):
                 _offered(pod, asked, env, resource, report)
 
 
-def _devices(pod: Pod) -> dict[str, tuple[Field, Decimal]]:
-    """What a pod asks for of devices: where it is said first, and how many in all."""
+def _devices(pod: Pod, report: Report, urn: str) -> dict[str, tuple[Field, Decimal]]:
+    """What a pod asks for of devices: where it is said first, and how many at once.
+
+    That is the sum of its containers and sidecars, or what one init container asks for beside the sidecars that have
+    started before it, if that is more (https://kubernetes.io/docs/concepts/workloads/pods/init-containers/).
+    """
+    sidecars: dict[str, Decimal] = {}
+    most: dict[str, tuple[Field, Decimal]] = {}
+    with report.reading(urn):
+        for container in pod.spec["initContainers"].items():
+            stays = container["restartPolicy"].text() == "Always"
+            for name, (field, amount) in _asked(container).items():
+                before = sidecars.get(name, Decimal(0))
+                if stays:
+                    sidecars[name] = before + amount
+                _raise(most, name, field, before + amount)
+    running: dict[str, tuple[Field, Decimal]] = {}
+    for container in pod.spec["containers"].items():
+        for name, (field, amount) in _asked(container).items():
+            first, before = running.get(name, (field, sidecars.get(name, Decimal(0))))
+            running[name] = first, before + amount
+    for name, (field, amount) in running.items():
+        _raise(most, name, field, amount)
+    return most
+
+
+def _raise(most: dict[str, tuple[Field, Decimal]], name: str, field: Field, amount: Decimal) -> None:
+    if name not in most or amount > most[name][1]:
+        most[name] = field, amount
+
+
+def _asked(container: Field) -> dict[str, tuple[Field, Decimal]]:
     found: dict[str, tuple[Field, Decimal]] = {}
-    for container in pod.containers:
-        for name, field in container.at("resources", "limits").members().items():
-            if gpu_requests.is_gpu(name) or name == _EFA or name.startswith(_RDMA):
-                amount = field.quantity()
-                if amount is not None and amount.value > 0:
-                    first, before = found.get(name, (field, Decimal(0)))
-                    found[name] = first, before + amount.value
+    for name, field in container.at("resources", "limits").members().items():
+        if gpu_requests.is_gpu(name) or name == EFA or name.startswith(RDMA):
+            amount = field.quantity()
+            if amount is not None and amount.value > 0:
+                found[name] = field, amount.value
     return found
 
 
 def _offered(
     pod: Pod, asked: Mapping[str, tuple[Field, Decimal]], env: "Environment", resource: Resource, report: Report
 ) -> None:
-    from model import nodes, placing
+    from model import nodes
 
-    names = placement.chosen(placement.terms(pod), placing.labels(env)) or list(env.pools)
+    chosen = _chosen(pod, env)
+    if not chosen and env.cluster.provider == "existing":
+        return  # a cluster that is there already may have nodes of no pool
+    names = chosen or list(env.pools)
     offers = {name: nodes.offered(env, name) for name in names}
     for device, (field, amount) in asked.items():
         most = max((offer.get(device, Decimal(0)) for offer in offers.values()), default=Decimal(0))

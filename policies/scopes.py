@@ -6,6 +6,8 @@ from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import Report
 
+EFA, RDMA = "vpc.amazonaws.com/efa", "rdma/"
+"""How resources that are NICs of a fabric are called, or begin."""
 _DEFAULT = "default"
 
 

@@ -128,7 +128,7 @@ def _too_large(name: str, amount: Decimal, resource: Resource, env: "Environment
     chosen: dict[str, None] = {}
     for pod in resource.pods.pods:
         if any(name in gpu_amounts(container) for container in pod.containers):
-            chosen |= dict.fromkeys(placement.chosen(placement.terms(pod), placing.labels(env)) or env.pools)
+            chosen |= dict.fromkeys(placement.chosen(placement.terms(pod.spec), placing.labels(env)) or env.pools)
     most = sum((nodes.offered(env, pool).get(name, Decimal(0)) * env.pools[pool].most for pool in chosen), Decimal(0))
     if amount > most > 0:
         yield f"the gang asks for {amount:f} of {name}, {', '.join(chosen)} at the largest offer {most:f}"

@@ -18,7 +18,8 @@ DOCUMENT = yaml.safe_load((CHECKOUT / "docs" / "examples" / "02-operators.yaml")
 
 def daemon(name: str, *command: str, image: str = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0", **spec: Any) -> Resource:
     made = container(image=image, **({"command": list(command)} if command else {}))
-    return Resource("kubernetes:apps/v1:DaemonSet", {"spec": {"template": template(made, **spec)}}, name)
+    made = template(made, tolerations=[{"operator": "Exists"}], **spec)
+    return Resource("kubernetes:apps/v1:DaemonSet", {"spec": {"template": made}}, name)
 
 
 def on(*pools: Any, operator: str = "In") -> dict[str, Any]:
@@ -52,7 +53,7 @@ def judged(pack: PolicyPack, *resources: Resource, document: Any = DOCUMENT) -> 
         ([chart("nvidia-device-plugin")], ["edge"]),
         (
             [chart("gpu-operator"), chart("oci://registry.example.com/nvidia-device-plugin")],
-            ["system", "train", "serve", "notebooks", "edge"],
+            ["train", "notebooks", "edge"],  # the charts do not tolerate the taint of serve
         ),
     ],
 )
@@ -76,6 +77,10 @@ def test_a_second_plugin_on_a_node_is_refused(pack: PolicyPack, resources: list[
         [daemon("a", **on("train")), daemon("b", "mps-control-daemon", **on("train"))],
         [daemon("a", **on("train")), daemon("b", image="registry.example.com/other:1", **on("train"))],
         [chart("node-feature-discovery"), daemon("b", **on("train"))],
+        [
+            chart("nvidia-device-plugin", nodeSelector={POOL: "train"}),
+            chart("oci://registry.example.com/nvidia-device-plugin", nodeSelector={POOL: "serve"}),
+        ],
     ],
 )
 def test_one_plugin_per_node_is_right(pack: PolicyPack, resources: list[Resource]):
@@ -84,7 +89,11 @@ def test_one_plugin_per_node_is_right(pack: PolicyPack, resources: list[Resource
 
 def test_operators_chart_beside_this_projects_plugins(pack: PolicyPack):
     """In `plugins` mode nothing keeps the operator away from any node."""
-    plugins = DOCUMENT | {"devices": {"install": "plugins"}}
+    pools = {
+        name: {key: value for key, value in pool.items() if value != "ubuntu"}
+        for name, pool in DOCUMENT["pools"].items()
+    }
+    plugins = DOCUMENT | {"devices": {"install": "plugins"}, "pools": pools}
     verdicts = judged(pack, daemon("a", **on("train")), chart("gpu-operator"), document=plugins)
     told = " ".join(verdict.message for verdict in verdicts)
     assert "on pool train, beside that of a" in told

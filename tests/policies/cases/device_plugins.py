@@ -22,8 +22,15 @@ def plugin(name: str, pool: Any = POOL, *command: str) -> Resource:
     made = container(
         image="nvcr.io/nvidia/k8s-device-plugin:v0.20.0", **({"command": list(command)} if command else {})
     )
-    made = template(made, nodeSelector={"gangline.dev/pool": pool})
+    made = template(made, nodeSelector={"gangline.dev/pool": pool}, tolerations=[{"operator": "Exists"}])
     return Resource("kubernetes:apps/v1:DaemonSet", {"spec": {"template": made}}, name)
+
+
+def repelled(name: str) -> Resource:
+    """Give a plugin that the nodes of the pool do not take."""
+    made = plugin(name)
+    del made.inputs["spec"]["template"]["spec"]["tolerations"]
+    return made
 
 
 BREAKS: Breaks = {
@@ -37,6 +44,7 @@ PASSES: Passes = {
     "device-plugins": [
         [TRAINING, plugin("a")],
         [TRAINING, plugin("a"), plugin("b", "system")],
+        [TRAINING, plugin("a"), repelled("b")],
         [TRAINING, plugin("a"), plugin("b", POOL, "gpu-feature-discovery")],
     ]
 }

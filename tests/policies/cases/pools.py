@@ -22,13 +22,28 @@ TWIN = platform(document("twin"))
 """Pool system without GPUs; train, of 8 H100 with InfiniBand, which has the taint nvidia.com/gpu=true:NoSchedule."""
 SHARING = platform(document("sharing"))
 """Pools notebooks (time slices of A100), serve (MPS on H100), small (MIG) and train."""
+GPUS = {"cpu": 128, "memory": "1007Gi", "gpu": {"model": "a100-sxm-80gb", "count": 8}}
+KEEPING = {"key": "example.org/plugin", "effect": "NoSchedule"}
+EDGE = {"shape": GPUS, "image": "bottlerocket-nvidia", "size": 2, "taints": [KEEPING]}
+KEPT_AWAY = platform(
+    {"cluster": document("twin")["cluster"], "pools": {"system": document("twin")["pools"]["system"], "edge": EDGE}}
+)
+"""The image of its GPU nodes runs a plugin, and their taint keeps another one away."""
 AWS = platform(document("aws-training-ondemand"))
 """All nodes are of a pool."""
+PLUGIN = "nvcr.io/nvidia/k8s-device-plugin:v0.20.0"
+EXPORTER = "nvcr.io/nvidia/k8s/dcgm-exporter:4.5.3-4.8.2-distroless"
+NICS = "ghcr.io/mellanox/k8s-rdma-shared-dev-plugin:1.5.2"
+LINUX = {"kubernetes.io/os": "linux"}
 TAINTED = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
 def on(pool: Any, *containers: Any, tolerations: Any = (TAINTED,), **spec: Any) -> Resource:
     return pod(*containers, nodeSelector={POOL: pool}, tolerations=list(tolerations), **spec)
+
+
+def sidecar(amount: Any) -> dict[str, Any]:
+    return gpus(amount) | {"restartPolicy": "Always"}
 
 
 def agent(*tolerations: Any, **spec: Any) -> Resource:
@@ -60,6 +75,11 @@ BREAKS: Breaks = {
         ([TWIN, agent(affinity=near((POOL, "In", ["system", "train"])))], "the nodes of train"),
         ([TWIN, agent(affinity=near((POOL, "NotIn", ["system"])))], "the nodes of train"),
         ([SHARING, agent(nodeSelector={"nvidia.com/gpu.family": "hopper"})], "the nodes of serve have the taint"),
+        # Without a selector it is meant for wherever there is what it serves.
+        ([TWIN, agent(containers=[container(image=PLUGIN)])], "the nodes of train have the taint"),
+        ([TWIN, agent(containers=[container(image=PLUGIN)], nodeSelector=LINUX)], "the nodes of train have the taint"),
+        ([TWIN, agent(containers=[container(image=EXPORTER)])], "the nodes of train have the taint"),
+        ([TWIN, agent(containers=[container(image=NICS)])], "the nodes of train have the taint"),
     ],
     "workload-tolerations": [
         ([TWIN, on("train", gpus(8), tolerations=())], "spec.tolerations: the nodes of train have the taint"),
@@ -82,9 +102,13 @@ BREAKS: Breaks = {
         ([TWIN, on("train", gpus(16))], 'limits["nvidia.com/gpu"]: asks for 16, a node of pool train offers 8'),
         ([TWIN, on("train", gpus(5), gpus(4))], "asks for 9, a node of pool train offers 8"),
         ([TWIN, on("system", gpus(1))], "asks for 1, no node of pool system offers nvidia.com/gpu"),
-        ([TWIN, pod(devices(vpc__x=1, **{"vpc.amazonaws.com__efa": 4}))], "no node of any pool offers vpc.amazonaws"),
+        ([AWS, pod(devices(vpc__x=1, rdma__roce=4))], "no node of any pool offers rdma/roce"),
         ([TWIN, on("train", devices(rdma__roce=1))], "no node of pool train offers rdma/roce"),
-        ([TWIN, pod(devices(**{"nvidia.com__gpu.shared": 1}))], "no node of any pool offers nvidia.com/gpu.shared"),
+        ([AWS, pod(devices(**{"nvidia.com__gpu.shared": 1}))], "no node of any pool offers nvidia.com/gpu.shared"),
+        # What starts first and stays is there beside what comes after it.
+        ([TWIN, on("train", gpus(8), initContainers=[sidecar(1)])], "asks for 9, a node of pool train offers 8"),
+        ([TWIN, on("train", gpus(1), initContainers=[sidecar(1), gpus(8)])], "initContainers[1].resources.limits"),
+        ([TWIN, on("train", gpus(9), initContainers=UNKNOWN)], "spec.containers[0].resources.limits"),
     ],
     "wildcard-tolerations": [
         (pod(tolerations=[{"operator": "Exists"}]), "spec.tolerations[0]: tolerates every taint"),
@@ -102,6 +126,10 @@ PASSES: Passes = {
         [TWIN, agent(affinity=near((POOL, "NotIn", ["train"])))],
         [TWIN, agent(nodeSelector={"kubernetes.io/os": "linux"})],
         [TWIN, agent()],
+        [TWIN, agent(TAINTED, containers=[container(image=PLUGIN)])],
+        [TWIN, agent(containers=[container(image=PLUGIN)], nodeSelector={"disk": "fast"})],
+        [TWIN, workload("DaemonSetPatch", template(container(image=PLUGIN)))],
+        [KEPT_AWAY, agent(containers=[container(image=PLUGIN)])],
         agent(nodeSelector={POOL: "train"}),
     ],
     "workload-tolerations": [
@@ -124,6 +152,10 @@ PASSES: Passes = {
         [TWIN, on("train", gpus(8))],
         [TWIN, on("train", devices(rdma__shared_ib=1))],
         [TWIN, on("train", gpus(4), gpus(4))],
+        [TWIN, on("train", gpus(8), initContainers=[gpus(8), gpus(8)])],
+        [TWIN, on("train", gpus(7), initContainers=[sidecar(1), gpus(7)])],
+        [TWIN, on("train", gpus(8), ephemeralContainers=[gpus(8)])],
+        [TWIN, pod(devices(rdma__hca_a=1))],
         [TWIN, pod(devices(**{"amd.com__gpu": 8}))],
         [TWIN, on("system", gpus(0))],
     ],
