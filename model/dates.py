@@ -1,9 +1,10 @@
-"""Points in time as the engine hands them on."""
+"""Days, and points in time as the engine hands them on."""
 
 import re
-from datetime import datetime
+from datetime import date, datetime, time
 
 _GO = re.compile(r"(?P<day>\d{4}-\d\d-\d\d) (?P<time>\d\d:\d\d:\d\d(?:\.\d+)?) (?P<zone>[+-]\d{4}) \S+")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?!\d)")
 
 
 def moment(text: str) -> datetime:
@@ -17,3 +18,17 @@ def moment(text: str) -> datetime:
     """
     match = _GO.fullmatch(text)
     return datetime.fromisoformat(f"{match['day']}T{match['time']}{match['zone']}" if match else text)
+
+
+def day(text: str) -> date:
+    """Read a day: year, month and day, or its first moment in UTC.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if not _DAY.match(text):
+        raise ValueError(f"{text!r} is no day")
+    at = moment(text)
+    if at.time() != time() or at.utcoffset():
+        raise ValueError(f"{text!r} is a point in time")
+    return at.date()

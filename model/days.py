@@ -6,25 +6,23 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from .dates import moment
+from .dates import day
 
-_EXAMPLE = "2027-01-31"
+EXAMPLES = "year, month and day, such as 2027-01-31"
 
 
-def _day(value: object) -> object:
-    if isinstance(value, str):
+def _read(written: object) -> object:
+    if isinstance(written, str):
         try:
-            value = moment(value)
+            return day(written)
         except ValueError:
-            value = None
-    if isinstance(value, datetime):
-        value = value.date() if value.time() == time() else None
-    if not isinstance(value, date):
-        raise PydanticCustomError(
-            "rule", "{reason}", {"reason": "is no day", "allowed": f"year, month and day, such as {_EXAMPLE}"}
-        )
-    return value
+            written = None
+    if isinstance(written, datetime):
+        written = written.date() if written.time() == time() else None
+    if not isinstance(written, date):
+        raise PydanticCustomError("rule", "{reason}", {"reason": "is no day", "allowed": EXAMPLES})
+    return written
 
 
-Day = Annotated[date, BeforeValidator(_day), Field(json_schema_extra={"type": "string", "format": "date"})]
+Day = Annotated[date, BeforeValidator(_read), Field(json_schema_extra={"type": "string", "format": "date"})]
 """A day, such as `2027-01-31`."""

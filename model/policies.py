@@ -113,14 +113,19 @@ def _said(at: Path, text: str) -> Iterator[Problem]:
 def _pattern(at: Path, pattern: str) -> Iterator[Problem]:
     if "::" not in pattern:
         message = "is no resource: its type and its name are needed"
-        yield Problem(at, pattern, message, "<type>::<name>, with * for any text", f"'*::{pattern}'", spoils=NOTHING)
+        fix = f"'*::{pattern}'" if pattern.strip("*?") else None
+        yield Problem(at, pattern, message, "<type>::<name>, with * for any text", fix, spoils=NOTHING)
+    elif not pattern.replace("::", "").strip("*?"):
+        message = "is every resource: then the rule holds nowhere"
+        fix = "name the resources, or set the rule's level"
+        yield Problem(at, pattern, message, fix=fix, severity="warning", spoils=NOTHING)
 
 
 def _once(index: int, exemption: Exemption, seen: dict[tuple[str, str], int]) -> Iterator[Problem]:
     first = seen.setdefault((exemption.rule, exemption.resource), index)
     if first != index:
         said = f"{exemption.rule} for {exemption.resource}"
-        message = f"is there already, as number {first + 1}: which of the two counts is unclear"
+        message = f"is there already, at exemptions[{first}]: which of the two counts is unclear"
         yield Problem((*_EXEMPTIONS, index), said, message, fix="keep one of them", spoils=NOTHING)
 
 

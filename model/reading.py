@@ -180,7 +180,9 @@ class _Reader:
                 self.problems.append(Problem(path, node.value, f"is too large a number, of {len(node.value)} digits"))
                 return node.value
             reason = getattr(error, "problem", None) or str(error)
-            self.problems.append(Problem(path, node.value, f"YAML cannot read this: {reason}", fix=f'"{node.value}"'))
+            # A day that is none is none in quotes either.
+            fix = None if node.tag.endswith(":timestamp") else f'"{node.value}"'
+            self.problems.append(Problem(path, node.value, f"YAML cannot read this: {reason}", fix=fix))
             return node.value
 
     def _entries(self, node: Node, path: Path) -> Iterator[tuple[str, Any]]:

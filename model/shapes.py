@@ -8,13 +8,15 @@ be judged.
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import date
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from . import durations
+from . import days, durations
 from .base import Declared
 from .durations import Duration
 from .problems import LOST, Path, Problem, lost, nearest
@@ -270,6 +272,7 @@ def _wanted(annotation: Any) -> str:
         return f"a list of {_wanted(get_args(annotation)[0]).removeprefix('a ')}"
     plain = {
         Duration: durations.EXAMPLES,
+        date: days.EXAMPLES,
         str: "text",
         int: "a whole number",
         bool: "true, false",
@@ -320,7 +323,7 @@ def _partial(annotation: Any, value: Any) -> Any:
         return LOST
     chosen = _branch(annotation, value)
     if isinstance(chosen, type) and issubclass(chosen, Declared):
-        fields = {name: (field.alias or name, field.annotation) for name, field in chosen.model_fields.items()}
+        fields = {name: (field.alias or name, _whole(field)) for name, field in chosen.model_fields.items()}
         given = {name: _partial(kind, value[alias]) for name, (alias, kind) in fields.items() if alias in value}
         absent = {
             name: LOST for name, field in chosen.model_fields.items() if field.is_required() and name not in given
@@ -333,6 +336,11 @@ def _partial(annotation: Any, value: Any) -> Any:
     if get_origin(chosen) is tuple:
         return tuple(_partial(get_args(chosen)[0], item) for item in value)
     return _leaf(annotation).validate_python(value)
+
+
+def _whole(field: FieldInfo) -> Any:
+    """The annotation of a field as it was written: pydantic parts the type from what reads a value."""
+    return Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
 
 
 @cache

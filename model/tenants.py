@@ -143,7 +143,11 @@ def _namespaces(it: Subject[Tenant], owners: dict[str, str]) -> Iterator[Problem
             continue
         if fault := names.DNS_LABEL.fault(namespace):
             yield Problem(at, namespace, fault, names.DNS_LABEL.allowed, spoils=NOTHING)
-        elif namespace == "default" or namespaces.of_system(namespace, named):
+        elif namespace in named:
+            fix = "take it out of one of the two"
+            message = "stands in policies.systemNamespaces, and is the platform's"
+            yield Problem(at, namespace, message, "a namespace of the team's own", fix, spoils=NOTHING)
+        elif namespace == "default" or namespaces.of_system(namespace):
             yield Problem(
                 at, namespace, "is a namespace of the system", "a namespace of the team's own", spoils=NOTHING
             )

@@ -17,7 +17,7 @@ POLICY_SETTINGS = Rule(
     severity=Severity.MEDIUM,
     what="Levels, options and exemptions name rules and options that there are.",
     why="A misspelt name sets nothing, and nobody notices until the rule stops somebody, or does not.",
-    fix="Correct the name under `policies` in the document; docs/reference/policies.md has all of them.",
+    fix="Correct it under `policies` in the document; docs/reference/policies.md has all rules and their options.",
     link="https://www.pulumi.com/docs/insights/policy/policy-packs/authoring/",
 )
 

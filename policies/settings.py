@@ -1,19 +1,22 @@
 """How one run holds the rules: what its environment and its own configuration say of levels, options, exemptions."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 from model import exemptions
-from model.dates import moment
-from model.problems import nearest, shown
+from model.dates import day
+from model.problems import nearest
 from policies.fields import Field, absent
-from policies.own_rules import OWN_RULES
+from policies.own_rules import EXEMPTION_EXPIRED, OWN_RULES, POLICY_SETTINGS
 from policies.rules import Level, Option, Report, Rule
 
-_NAMES = {int: "a whole number", str: "text", bool: "true or false", list: "a list of texts"}
+_NAMES = {int: "a whole number, 0 or more", str: "text", bool: "true or false", list: "a list of texts"}
 OWN = frozenset(rule.id for rule in OWN_RULES)
+_LASTING = frozenset({POLICY_SETTINGS.id, EXEMPTION_EXPIRED.id})
+"""What a document could switch off the judge of itself with."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,9 @@ class _Reading:
         for name, field_ in self._members("levels"):
             with self.faults.reading():
                 word = field_.text()
-                if word in words and self._is_rule(name, field_):
+                if name in _LASTING:
+                    self.faults.violation(field_, f"nothing but a run sets the level of {name}")
+                elif word in words and self._is_rule(name, field_):
                     found[name] = words[word]
                 elif word not in words:
                     self.faults.violation(field_, f"{field_} is no level: {', '.join(words)}")
@@ -133,7 +138,7 @@ class _Reading:
                         there = ", ".join(rule.options) or "none"
                         self.faults.violation(field_, f"{rule.id} has no such option; options: {there}")
                     elif not _fits(option, value):
-                        said = str(field_) if field_.secret else shown(value)
+                        said = str(field_) if field_.secret else json.dumps(value, ensure_ascii=False)
                         self.faults.violation(field_, f"{said} is not {_NAMES[option.kind]}")
                     else:
                         found[name] = value
@@ -166,7 +171,7 @@ class _Reading:
             self.faults.violation(item["rule"], f"nothing is exempt from {rule}")
         elif self._is_rule(rule, item["rule"]):
             try:
-                return Exemption(item.path, rule, pattern, reason, owner, moment(expires).date())
+                return Exemption(item.path, rule, pattern, reason, owner, day(expires))
             except ValueError:
                 self.faults.violation(item["expires"], f"{expires} is no day")
         return None
@@ -179,11 +184,15 @@ class _Reading:
     def _is_rule(self, name: str, field_: Field) -> bool:
         if name not in self._rules:
             near = nearest(name, self._rules)
-            self.faults.violation(field_, f"there is no rule {name}" + (f"; {near} is one" if near else ""))
+            self.faults.violation(
+                field_, f"there is no rule {name or 'without a name'}" + (f"; {near} is one" if near else "")
+            )
         return name in self._rules
 
 
 def _fits(option: Option, value: Any) -> bool:
     if option.kind is list:
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if option.kind is int:
+        return type(value) is int and value >= 0
     return type(value) is option.kind

@@ -34,7 +34,21 @@ def test_a_day_is_the_same_however_it_came(written: Any) -> None:
     assert exemption.model_dump(mode="json", by_alias=True)["expires"] == "2027-01-31"
 
 
-@pytest.mark.parametrize("written", ["soon", "2027-02-30", "31.01.2027", "2027-01-31T11:30:00Z", 2027, "", None])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "soon",
+        "2027-02-30",
+        "31.01.2027",
+        "2027-01-31T11:30:00Z",
+        "2027-01-31T00:00:00+14:00",
+        "20270131",
+        "2027-W05-7",
+        2027,
+        "",
+        None,
+    ],
+)
 def test_what_is_no_day(written: Any) -> None:
     at, problem = only(errors(granting(GRANTED | {"expires": written})))
     assert (at, problem.allowed) == (f"{AT}.expires", "year, month and day, such as 2027-01-31")
@@ -47,7 +61,7 @@ def test_what_is_no_day(written: Any) -> None:
         ({"owner": ""}, "owner", "says nothing", None),
         ({"rule": ""}, "rule", "says nothing", None),
         ({"resource": "tuner"}, "resource", "its type and its name are needed", "'*::tuner'"),
-        ({"resource": "*"}, "resource", "its type and its name are needed", "'*::*'"),
+        ({"resource": "*"}, "resource", "its type and its name are needed", None),
     ],
 )
 def test_an_exemption_says_what_for_why_and_who(change: Any, at: str, said: str, fix: str | None) -> None:
@@ -65,7 +79,18 @@ def test_all_mistakes_are_told_at_once() -> None:
         *(f"policies.exemptions[1].{key}" for key in ("resource", "reason", "owner", "expires")),
         "policies.exemptions[3]",
     }
-    assert found["policies.exemptions[3]"].message.startswith("is there already, as number 3")
+    assert found["policies.exemptions[3]"].message.startswith("is there already, at exemptions[2]")
+    assert found["policies.exemptions[1].expires"].allowed == "year, month and day, such as 2027-01-31"
+
+
+def test_a_mistake_elsewhere_leaves_a_day_a_day() -> None:
+    engine = GRANTED | {"expires": "2027-01-31 00:00:00 +0000 UTC"}
+    assert [*errors(granting(engine), put("pools.train.sise", 3))] == ["pools.train.sise"]
+
+
+def test_an_exemption_of_everything_is_told() -> None:
+    (told,) = document.judge(example(granting(GRANTED | {"resource": "*::*"}))).warnings
+    assert "is every resource" in told.message
 
 
 @pytest.mark.parametrize("level", ["off", "warn", True, None])

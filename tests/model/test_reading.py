@@ -175,3 +175,10 @@ def test_a_bom_and_windows_line_ends_do_no_harm(tmp_path: Path):
 def test_a_folder_is_no_file(tmp_path: Path):
     with pytest.raises(DocumentError, match="cannot read it"):
         document.read(tmp_path)
+
+
+def test_a_day_that_there_is_not_is_no_better_in_quotes() -> None:
+    root = reading.compose("a: 2027-02-30\n")
+    assert root is not None
+    (problem,) = reading.value_of(root)[1]
+    assert (problem.value, problem.fix) == ("2027-02-30", None)

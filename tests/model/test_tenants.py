@@ -45,7 +45,10 @@ def test_namespaces_are_legal_and_nobody_elses(namespace: str, says: str):
 def test_a_namespace_of_the_platform_is_no_teams() -> None:
     system = put("policies", {"systemNamespaces": ["monitoring"]})
     path, problem = only(errors(system, add("tenants.research.namespaces", "monitoring")))
-    assert (path, problem.message) == ("tenants.research.namespaces[2]", "is a namespace of the system")
+    assert (path, problem.message) == (
+        "tenants.research.namespaces[2]",
+        "stands in policies.systemNamespaces, and is the platform's",
+    )
 
 
 @pytest.mark.parametrize(
