@@ -168,6 +168,14 @@ HOST_ACCESS = Law(
     link="https://kubernetes.io/docs/concepts/security/pod-security-standards/",
 )
 
+OF_NODE: Mapping[str, str] = MappingProxyType(
+    {
+        "hostPID": "sees all processes of the node",
+        "hostIPC": "shares memory with all processes of the node",
+    }
+)
+"""What a pod does that says so of itself."""
+
 BY_ID: Mapping[str, Law] = MappingProxyType(
     {
         law.id: law

@@ -7,11 +7,6 @@ from policies.pods import Pod
 from policies.rules import Report, Stack, StackRule, rule
 from policies.scopes import of_system
 
-_HOST = {
-    "hostPID": "sees all processes of the node",
-    "hostIPC": "shares memory with all processes of the node",
-}
-
 
 @rule(StackRule, laws.HOST_ACCESS)
 def host_access(stack: Stack, report: Report) -> None:
@@ -35,7 +30,7 @@ class _Judge:
         """Judge a pod."""
         with self.report.reading(urn):
             self._network(pod, urn)
-        for key, why in _HOST.items():
+        for key, why in laws.OF_NODE.items():
             with self.report.reading(urn):
                 if pod.spec[key].boolean():
                     self.report.violation(pod.spec[key], why, urn)

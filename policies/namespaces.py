@@ -7,7 +7,7 @@ from policies.rules import Report, ResourceRule, Severity, rule
 
 @rule(
     ResourceRule,
-    types=("kubernetes:core/v1:Namespace", "kubernetes:core/v1:NamespacePatch"),
+    types=tuple(f"kubernetes:core/v1:Namespace{form}" for form in ("", "Patch", "List")),
     id="pod-security",
     severity=Severity.HIGH,
     what="Only namespaces of the system allow privileged pods, and those say which level they hold their pods to.",

@@ -7,10 +7,10 @@ from policies.pods import Pod
 from policies.rules import PodRule, Report, ResourceRule, Severity, rule
 from policies.scopes import ray_clusters
 
-_CLUSTER = ("kubernetes:ray.io/v1:RayCluster",)
-_JOB = ("kubernetes:ray.io/v1:RayJob",)
-_SERVICE = ("kubernetes:ray.io/v1:RayService",)
-_CRON_JOB = ("kubernetes:ray.io/v1:RayCronJob",)
+_CLUSTER = ("kubernetes:ray.io/v1:RayCluster", "kubernetes:ray.io/v1alpha1:RayCluster")
+_JOB = ("kubernetes:ray.io/v1:RayJob", "kubernetes:ray.io/v1alpha1:RayJob")
+_SERVICE = ("kubernetes:ray.io/v1:RayService", "kubernetes:ray.io/v1alpha1:RayService")
+_CRON_JOB = ("kubernetes:ray.io/v1:RayCronJob", "kubernetes:ray.io/v1alpha1:RayCronJob")
 _RELEASE = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _ANEW = (2, 47)
 """The release of Ray since which the second autoscaler is the default (ray-operator/apis/ray/v1)."""

@@ -1,5 +1,6 @@
 """Laws about who may do what in the cluster."""
 
+from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
 from policies.fields import Field
@@ -8,11 +9,15 @@ from policies.rules import Level, Option, PodRule, Report, ResourceRule, Severit
 from policies.scopes import of_system, ray_clusters
 
 _API = "kubernetes:rbac.authorization.k8s.io/v1:"
-_ROLES = tuple(f"{_API}{kind}{patch}" for kind in ("ClusterRole", "Role") for patch in ("", "Patch"))
-_BINDINGS = tuple(f"{_API}{kind}{patch}" for kind in ("ClusterRoleBinding", "RoleBinding") for patch in ("", "Patch"))
+_FORMS = ("", "Patch", "List")
+_ROLES = tuple(f"{_API}{kind}{form}" for kind in ("ClusterRole", "Role") for form in _FORMS)
+_BINDINGS = tuple(f"{_API}{kind}{form}" for kind in ("ClusterRoleBinding", "RoleBinding") for form in _FORMS)
 _PRACTICES = "https://kubernetes.io/docs/concepts/security/rbac-good-practices/"
 _EVERYBODY = frozenset({"system:anonymous", "system:unauthenticated", "system:authenticated", "system:serviceaccounts"})
 _ALL = "*"
+_ALL_ROLES = frozenset({"cluster-admin"})
+_OF_ALL = frozenset({"cluster-admin", "admin", "edit"})
+"""Roles that are everything in the cluster where they are bound for all namespaces."""
 _READING = frozenset({"get", "list", "watch", _ALL})
 _TAKING = frozenset({"escalate", "bind", "impersonate"})
 _DOORS = {
@@ -38,14 +43,15 @@ _ROLES_OPTION = {"roles": Option(list, [], "Names of roles, `*` for any text, of
     types=_BINDINGS,
     id="cluster-admin",
     severity=Severity.CRITICAL,
-    what="Nobody is bound to `cluster-admin`.",
+    what="Nobody is bound to `cluster-admin`, nor to `admin` or `edit` in all namespaces.",
     why=(
         "It is everything, everywhere: who has it reads each team's secrets, changes each queue and removes each "
-        "fence. A stolen token of such an account is the cluster."
+        "fence; who may make pods in the namespaces of the system soon does. A stolen token of such an account is the "
+        "cluster."
     ),
     fix=(
-        "Write a role with what is needed; for people in a namespace `admin` or `edit` is there. Name the binding of a "
-        "delivery tool that cannot do with less in the option `bindings`."
+        "Write a role with what is needed; for people bind `admin` or `edit` in a namespace (RoleBinding). Name the "
+        "binding of a delivery tool that cannot do with less in the option `bindings`."
     ),
     link=_PRACTICES,
     options={"bindings": Option(list, [], "Names of bindings, `*` for any text, of which this was decided.")},
@@ -54,7 +60,8 @@ def cluster_admin(binding: Field, report: Report) -> None:
     """Judge the role of a binding, and the group that needs none."""
     with report.reading():
         name = binding.at("roleRef", "name")
-        if name.text() == "cluster-admin" and not _named(binding, report.options["bindings"]):
+        everywhere = binding["kind"].text() != "RoleBinding"
+        if name.text() in (_OF_ALL if everywhere else _ALL_ROLES) and not _named(binding, report.options["bindings"]):
             report.violation(name, "is everything in the cluster")
     with report.reading():
         for subject in binding["subjects"].items():
@@ -105,8 +112,11 @@ def rbac_wildcards(role: Field, report: Report) -> None:
             with report.reading():
                 for item in permission[part].items():
                     with report.reading():
-                        if item.text() == _ALL:
+                        if item.text() in (_ALL, "/*"):
                             report.violation(item, f"{part} are not named")
+    for selector in role.at("aggregationRule", "clusterRoleSelectors").items():
+        if not any(selector[key].value for key in ("matchLabels", "matchExpressions")):
+            report.violation(selector, "takes in what any role says")
 
 
 @rule(
@@ -167,9 +177,16 @@ def rbac_escalation(role: Field, report: Report) -> None:
                 if verb.text() in _TAKING:
                     report.violation(verb, f"{verb} takes the rights of others")
             for resource in permission["resources"].items():
-                leading = doors.get(resource.text() or "", ())
-                if verbs & {*leading, *((_ALL,) if leading else ())}:
+                leading = _leading(resource.text() or "", doors)
+                if leading and verbs & {*leading, _ALL}:
                     report.violation(resource, f"{resource} leads to the rights of others")
+
+
+def _leading(resource: str, doors: Mapping[str, tuple[str, ...]]) -> set[str]:
+    """The verbs that count for a resource as a role writes it: `*/exec` is that of every kind."""
+    return {
+        verb for door, verbs in doors.items() if resource in (door, f"*/{door.partition('/')[2]}") for verb in verbs
+    }
 
 
 def _named(it: Field, patterns: list[str]) -> bool:

@@ -251,7 +251,8 @@ class ResourceRule(Rule):
     """A rule about each resource of some types.
 
     Attributes:
-        types: Type tokens; every one that is meant, patches and older versions of an API included.
+        types: Type tokens; every one that is meant, patches, lists and older versions of an API included. Of a list of
+            Kubernetes' each object is judged by itself.
     """
 
     types: tuple[str, ...]
@@ -262,8 +263,14 @@ class ResourceRule(Rule):
     ) -> Report:
         """Judge a resource by its properties."""
         report = self.report(options, system)
-        with report.reading():
-            self.judge(resource.properties, report)
+        subjects = [resource.properties]
+        if resource.type.startswith("kubernetes:") and resource.type.endswith("List"):
+            subjects = []
+            with report.reading():
+                subjects = resource.properties["items"].items()
+        for subject in subjects:
+            with report.reading():
+                self.judge(subject, report)
         return report
 
 

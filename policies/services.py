@@ -8,7 +8,11 @@ from policies.rules import Level, Option, Report, ResourceRule, Severity, rule
 from policies.scopes import namespace, ray_clusters
 
 _SERVICES = tuple(f"kubernetes:core/v1:Service{suffix}" for suffix in ("", "Patch", "List"))
-_RAY = tuple(f"kubernetes:ray.io/v1:{kind}" for kind in ("RayCluster", "RayJob", "RayService", "RayCronJob"))
+_RAY = tuple(
+    f"kubernetes:ray.io/{version}:{kind}"
+    for version in ("v1", "v1alpha1")
+    for kind in ("RayCluster", "RayJob", "RayService", "RayCronJob")
+)
 _INTERNAL = {
     # Annotations that keep a load balancer within the network, by their values. Sources: the controllers' own docs:
     # kubernetes-sigs.github.io/aws-load-balancer-controller, cloud.google.com/kubernetes-engine, learn.microsoft.com.
@@ -49,37 +53,43 @@ _AWS_TYPES = frozenset({"external", "nlb-ip"})
 )
 def public_services(it: Field, report: Report) -> None:
     """Judge services, and those that KubeRay is told to make. Of other ports of nodes `node-ports` speaks."""
-    for service in _services(it):
-        with report.reading():
-            kind, others = service["spec"]["type"], service["spec"]["externalIPs"]
-            meant = _meant(service["metadata"], report.options["services"])
-            if kind.text() == "LoadBalancer" and not meant and _open(service):
-                report.violation(kind, "is a load balancer that is open to all")
-            if others.items() and not meant:
-                report.violation(others, "nodes take what comes to these addresses, whoever they belong to")
+    spec, meant = it["spec"], report.options["services"]
+    with report.reading():
+        if (
+            spec["type"].text() == "LoadBalancer"
+            and not _meant(it["metadata"], meant)
+            and _open(spec, it["metadata"]["annotations"])
+        ):
+            report.violation(spec["type"], "is a load balancer that is open to all")
+    with report.reading():
+        if spec["externalIPs"].items() and not _meant(it["metadata"], meant):
+            report.violation(spec["externalIPs"], "nodes take what comes to these addresses, whoever they belong to")
     with report.reading():
         for cluster in ray_clusters(it):
-            _ray(cluster["headGroupSpec"], report)
-    serve = it["spec"]["serveService"]
+            _ray(cluster, report)
+    serve = spec["serveService"]
     with report.reading():
-        _opened(serve["spec"]["type"], serve, report)
+        _opened(serve["spec"]["type"], serve["spec"], report, serve["metadata"]["annotations"])
 
 
-def _ray(head: Field, report: Report) -> None:
+def _ray(cluster: Field, report: Report) -> None:
+    head = cluster["headGroupSpec"]
     service = head["headService"]
     for kind in (head["serviceType"], service["spec"]["type"]):
         with report.reading():
-            _opened(kind, service, report)
+            _opened(
+                kind, service["spec"], report, service["metadata"]["annotations"], cluster["headServiceAnnotations"]
+            )
     with report.reading():
         if head["enableIngress"].boolean():
             report.violation(head["enableIngress"], "makes an ingress to the dashboard")
 
 
-def _opened(kind: Field, service: Field, report: Report) -> None:
+def _opened(kind: Field, spec: Field, report: Report, *annotations: Field) -> None:
     chosen = kind.text()
     if chosen == "NodePort":
         report.violation(kind, "opens a port on every node")
-    elif chosen == "LoadBalancer" and _open(service):
+    elif chosen == "LoadBalancer" and _open(spec, *annotations):
         report.violation(kind, "is a load balancer that is open to all")
 
 
@@ -100,16 +110,9 @@ def _opened(kind: Field, service: Field, report: Report) -> None:
 )
 def node_ports(it: Field, report: Report) -> None:
     """Judge the type of a service."""
-    for service in _services(it):
-        with report.reading():
-            kind = service["spec"]["type"]
-            if kind.text() == "NodePort":
-                report.violation(kind, "opens a port on every node")
-
-
-def _services(it: Field) -> list[Field]:
-    """The service itself, or each in a list of them."""
-    return [it, *it["items"].items()]
+    kind = it["spec"]["type"]
+    if kind.text() == "NodePort":
+        report.violation(kind, "opens a port on every node")
 
 
 def _meant(metadata: Field, patterns: list[str]) -> bool:
@@ -119,16 +122,13 @@ def _meant(metadata: Field, patterns: list[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _open(service: Field) -> bool:
-    return not _internal(service) and not _narrow(service["spec"])
-
-
-def _internal(service: Field) -> bool:
-    annotations, spec = service["metadata"]["annotations"], service["spec"]
-    if any((annotations[key].text() or "").lower() == value for key, value in _INTERNAL.items()):
-        return True
-    by_aws = spec["loadBalancerClass"].text() in _AWS_CLASSES or annotations[_TYPE].text() in _AWS_TYPES
-    return by_aws and annotations[_SCHEME].text() is None
+def _open(spec: Field, *annotations: Field) -> bool:
+    """Whether a load balancer of these annotations, wherever they stand, is for everybody."""
+    said = {key: each.text() or "" for found in annotations for key, each in found.members().items()}
+    if any(said.get(key, "").lower() == value for key, value in _INTERNAL.items()):
+        return False
+    by_aws = spec["loadBalancerClass"].text() in _AWS_CLASSES or said.get(_TYPE) in _AWS_TYPES
+    return not (by_aws and _SCHEME not in said) and not _narrow(spec)
 
 
 def _narrow(spec: Field) -> bool:

@@ -202,8 +202,10 @@ def _host_access(pools: Iterable[str]) -> str:
     pool = f"pod.?spec.?nodeSelector[?{literal(POOL_LABEL)}].orValue('') in {texts(pools)}"
     faults = [
         f"({network} && !({pool}) ? ['hostNetwork: uses the network of the node'] : [])",
-        "(pod.?spec.?hostPID.orValue(false) ? ['hostPID: sees all processes of the node'] : [])",
-        "(pod.?spec.?hostIPC.orValue(false) ? ['hostIPC: shares memory with all processes of the node'] : [])",
+        *(
+            f"(pod.?spec.?{key}.orValue(false) ? [{literal(f'{key}: {why}')}] : [])"
+            for key, why in laws.OF_NODE.items()
+        ),
         (
             "pod.?spec.?volumes.orValue([]).filter(volume, has(volume.hostPath))"
             ".map(volume, 'volume ' + volume.name + ' is a folder of the node')"

@@ -16,6 +16,10 @@ BREAKS: Breaks = {
     "pod-security": [
         (namespace("research", {LABEL: "privileged"}), f'metadata.labels["{LABEL}"]: its pods may do all'),
         (namespace("rook-ceph", {LABEL: "privileged"}), "its pods may do all"),
+        (
+            Resource("kubernetes:core/v1:NamespaceList", {"items": [namespace("a", {LABEL: "privileged"}).inputs]}),
+            f'items[0].metadata.labels["{LABEL}"]',
+        ),
         (namespace("research", {LABEL: "strict"}), "strict is no level: privileged, baseline, restricted"),
         (namespace("gangline-system"), "says nothing"),
         (namespace("research", {LABEL: "privileged"}, "NamespacePatch"), "its pods may do all"),

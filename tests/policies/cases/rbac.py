@@ -21,11 +21,21 @@ _API = "kubernetes:rbac.authorization.k8s.io/v1:"
 def bound(role: Any, *subjects: Any, kind: str = "ClusterRoleBinding") -> Resource:
     named = [{"kind": "Group", "name": name} for name in subjects or ("engineers",)]
     reference = {"kind": "ClusterRole", "name": role}
-    return Resource(f"{_API}{kind}", {"metadata": {"name": "a"}, "roleRef": reference, "subjects": named})
+    fields = {"kind": kind, "metadata": {"name": "a"}, "roleRef": reference, "subjects": named}
+    return Resource(f"{_API}{kind}", fields)
+
+
+def listed(*resources: Resource) -> Resource:
+    return Resource(f"{resources[0].type}List", {"items": [each.inputs for each in resources]})
 
 
 def role(*rules: Any, kind: str = "ClusterRole") -> Resource:
     return Resource(f"{_API}{kind}", {"kind": kind, "metadata": {"name": "a"}, "rules": list(rules)})
+
+
+def aggregating(*selectors: Any) -> Resource:
+    made = role()
+    return Resource(made.type, made.inputs | {"aggregationRule": {"clusterRoleSelectors": list(selectors)}})
 
 
 def permits(resources: Any, verbs: Any, **more: Any) -> dict[str, Any]:
@@ -54,6 +64,8 @@ BREAKS: Breaks = {
     "cluster-admin": [
         (bound("cluster-admin"), "roleRef.name: is everything"),
         (bound("cluster-admin", kind="RoleBinding"), "roleRef.name"),
+        (bound("edit"), "roleRef.name: is everything"),
+        (listed(bound("view"), bound("admin")), "items[1].roleRef.name"),
         (bound("cluster-admin", kind="ClusterRoleBindingPatch"), "roleRef.name"),
         ([DECIDED, called("b", bound("cluster-admin"))], "roleRef.name: is everything"),
         ([DECIDED, bound("cluster-admin", "system:masters")], "subjects[0].name: this group passes every check"),
@@ -69,6 +81,9 @@ BREAKS: Breaks = {
         (role(permits(["pods"], ["get"], apiGroups=["apps", "*"])), "rules[0].apiGroups[1]"),
         (role(permits(["pods"], ["get"]), {"nonResourceURLs": ["*"], "verbs": ["get"]}), "rules[1].nonResourceURLs[0]"),
         (role(permits(["pods"], ["*"]), kind="Role"), "rules[0].verbs[0]"),
+        (role({"nonResourceURLs": ["/*"], "verbs": ["get"]}), "rules[0].nonResourceURLs[0]"),
+        (listed(role(), role(permits(["*"], ["get"]))), "items[1].rules[0].resources[0]"),
+        (aggregating({}), "aggregationRule.clusterRoleSelectors[0]: takes in what any role says"),
         ([DECIDED, called("ab", role(permits(["pods"], ["*"])))], "rules[0].verbs[0]"),
     ],
     "secrets-readable": [
@@ -82,6 +97,8 @@ BREAKS: Breaks = {
         (role(permits(["pods", "pods/exec"], ["create"])), "rules[0].resources[1]: pods/exec leads to"),
         (role(permits(["serviceaccounts/token"], ["create"]), kind="Role"), "rules[0].resources[0]"),
         (role(permits(["nodes/proxy"], ["*"])), "rules[0].resources[0]"),
+        (role(permits(["*/exec"], ["create"])), "rules[0].resources[0]: */exec leads to"),
+        (role(permits(["*/token"], ["*"]), kind="Role"), "rules[0].resources[0]"),
         (role(permits(["namespaces"], ["get", "patch"])), "rules[0].resources[0]: namespaces leads to"),
         (role(permits(["validatingadmissionpolicybindings"], ["delete"])), "rules[0].resources[0]"),
         (role(permits(["pods/ephemeralcontainers"], ["patch"])), "rules[0].resources[0]"),
@@ -99,12 +116,17 @@ BREAKS: Breaks = {
 PASSES: Passes = {
     "cluster-admin": [
         [DECIDED, bound("cluster-admin")],
-        bound("admin"),
+        bound("admin", kind="RoleBinding"),
         bound("view", kind="RoleBinding"),
         bound("cluster-administration"),
     ],
     "roles-of-everybody": [bound("view", "engineers"), bound("view", "system:nodes")],
-    "rbac-wildcards": [role(permits(["pods"], ["get", "list"])), role(), [DECIDED, role(permits(["*"], ["*"]))]],
+    "rbac-wildcards": [
+        aggregating({"matchLabels": {"a": "b"}}),
+        role(permits(["pods"], ["get", "list"])),
+        role(),
+        [DECIDED, role(permits(["*"], ["*"]))],
+    ],
     "secrets-readable": [
         role(permits(["secrets"], ["get"], resourceNames=["mine"]), kind="Role"),
         role(permits(["secrets"], ["create"])),
@@ -113,6 +135,7 @@ PASSES: Passes = {
     "rbac-escalation": [
         role(permits(["pods"], ["create", "get"])),
         role(permits(["pods/log"], ["get"])),
+        role(permits(["*/scale", "*/status"], ["update"])),
         role(permits(["pods/exec", "pods/attach"], ["create"]), kind="Role"),
         role(permits(["namespaces"], ["get", "list", "create"])),
         [DECIDED, role(permits(["pods/exec"], ["create"]))],

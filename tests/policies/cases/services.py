@@ -19,6 +19,15 @@ def ray(kind: str, key: str, head: Any, of_job: Any = None) -> Resource:
     return Resource(f"kubernetes:ray.io/v1:{kind}", {"spec": {key: cluster} if key else cluster})
 
 
+def of_version(version: str, resource: Resource) -> Resource:
+    return Resource(resource.type.replace("/v1:", f"/{version}:"), resource.inputs)
+
+
+def annotated(cluster: Resource) -> Resource:
+    """Give a cluster whose head's service is internal, in KubeRay's own field for that."""
+    return Resource(cluster.type, {"spec": cluster.inputs["spec"] | {"headServiceAnnotations": INTERNAL}})
+
+
 NLB = "service.beta.kubernetes.io/aws-load-balancer-type"
 GATEWAY = platform(
     document("twin") | {"policies": {"options": {"public-services": {"services": ["ingress-nginx/*", "default/it"]}}}}
@@ -38,6 +47,7 @@ BREAKS: Breaks = {
         (listed(service("ClusterIP"), service("LoadBalancer")), "items[1].spec.type"),
         ([GATEWAY, service("LoadBalancer", namespace="research")], "spec.type"),
         (ray("RayCronJob", "jobTemplate", {}, {"serviceType": "NodePort"}), "spec.jobTemplate.rayClusterSpec"),
+        (of_version("v1alpha1", ray("RayCluster", "", {"serviceType": "LoadBalancer"})), "headGroupSpec.serviceType"),
         (ray("RayCluster", "", {"enableIngress": True}), "spec.headGroupSpec.enableIngress: makes an ingress"),
         (service("LoadBalancer"), "spec.type: is a load balancer"),
         (service("LoadBalancer", loadBalancerSourceRanges=["10.0.0.0/8", "0.0.0.0/0"]), "spec.type"),
@@ -69,6 +79,8 @@ PASSES: Passes = {
         ray("RayCluster", "", {"serviceType": "ClusterIP"}),
         ray("RayCluster", "", {}),
         ray("RayCluster", "", {"enableIngress": False}),
+        annotated(ray("RayCluster", "", {"serviceType": "LoadBalancer"})),
+        ray("RayCluster", "", {"headService": {"metadata": {"annotations": INTERNAL}}, "serviceType": "LoadBalancer"}),
         service("NodePort"),
         service("LoadBalancer", {NLB: "external"}),
         service("LoadBalancer", loadBalancerClass="eks.amazonaws.com/nlb"),
