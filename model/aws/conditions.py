@@ -37,10 +37,14 @@ _CALLERS = frozenset(
 """Keys that say who calls, or from where: those by which S3 tells a policy that is public, and their like. Names of
 users and private addresses are none: every account gives its own
 (https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html)."""
+_OPEN = re.compile(r"[*?]|\$\{|^$")
+"""What a value has that many others meet: a wildcard, or a variable that the caller fills."""
 _THINGS = re.compile(
-    r"[a-z0-9-]+:((resource|request)tag|(existing|request)objecttag)/.+|aws:tagkeys|ec2:(createaction|vpc)|iam:awsservicename"
+    r"[a-z0-9-]+:((resource|request)tag|(existing|request)objecttag)/.+|aws:tagkeys|dynamodb:leadingkeys"
+    r"|ec2:(createaction|vpc)|iam:awsservicename|kms:(encryptioncontext:.+|requestalias|resourcealiases|viaservice)"
 )
-"""Keys that say which things are meant: by a tag, by the call that makes them, by the service that a role is for."""
+"""Keys that say which things are meant: by a tag or an alias, by the call that makes them, by the service that a role
+is for or that a key is used through."""
 
 
 def binding(condition: Mapping[str, Any]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -92,7 +96,19 @@ def _named(test: str, key: str, value: str) -> bool:
             return not networks.wide(value)
         except ValueError:
             return False
-    if key == "aws:principalarn":
-        # Whoever owns an account gives its roles any name.
-        return value.count(":") >= 5 and "*" not in value.split(":")[4]
-    return re.search(r"[a-z0-9]", re.sub(r"^arn:[^:]*:[^:]*", "", value)) is not None
+    if value.startswith("arn:"):
+        return _named_arn(value)
+    # Behind the id of an organization or of a role anything may stand: it is within what they are.
+    separator = {"aws:principalorgpaths": "/", "aws:userid": ":"}.get(key)
+    return not _OPEN.search(value.partition(separator)[0] if separator else value)
+
+
+def _named_arn(arn: str) -> bool:
+    """Whether an ARN names an account, for in its own anybody calls things as he likes; or a bucket, which is one."""
+    parts = arn.split(":", 5)
+    if len(parts) < 6:
+        return False
+    _, _, service, _, account, name = parts
+    if service == "s3" and not re.search(r"[/:]", name):
+        return not _OPEN.search(name)
+    return bool(account) and not _OPEN.search(account)

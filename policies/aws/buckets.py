@@ -1,5 +1,6 @@
 """Laws about buckets of S3: who reaches them, and what is left of an object that somebody deletes."""
 
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
@@ -25,6 +26,13 @@ _VERSIONINGS = (
 _NONCURRENT = ("noncurrentVersionExpiration",)
 _UNFINISHED = ("abortIncompleteMultipartUpload", "abortIncompleteMultipartUploadDays")
 """In the rules of a lifecycle; a bucket's own have another word."""
+_WITH_ACL = tuple(
+    f"aws:s3/{kind[0].lower()}{kind[1:]}:{kind}"
+    for kind in ("BucketAcl", "BucketAclV2", "BucketObject", "BucketObjectv2", "ObjectCopy")
+)
+_PUBLIC = ("public-read", "public-read-write", "authenticated-read")
+"""ACLs for everybody; who is authenticated is anybody with an account of AWS
+(https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html#canned-acl)."""
 _CLOSED = ("blockPublicAcls", "blockPublicPolicy", "ignorePublicAcls", "restrictPublicBuckets")
 
 
@@ -46,7 +54,9 @@ def bucket_tls(stack: Stack, report: Report) -> None:
         with report.reading(bucket.urn):
             policies = [bucket.inputs["policy"]]
             policies += [each.inputs["policy"] for each in naming(stack, _POLICIES, "bucket", bucket)]
-            if not any(_denies_plain(statement) for policy in policies for statement in _statements(policy)):
+            name = bucket.inputs["bucket"].value
+            objects = re.compile(rf"\*|.*:::({re.escape(name) if isinstance(name, str) else '[^/]*'}|[^/]*\*)/?\*")
+            if not any(_denies_plain(each, objects) for policy in policies for each in _statements(policy)):
                 report.violation("policy", "no policy of it denies requests without TLS", bucket.urn)
 
 
@@ -54,13 +64,13 @@ def _statements(policy: Field) -> list[Field]:
     return listed(parsed(policy)["Statement"])
 
 
-def _denies_plain(statement: Field) -> bool:
+def _denies_plain(statement: Field, objects: re.Pattern[str]) -> bool:
     if statement["Effect"].text() != "Deny" or "s3:*" not in _actions(statement):
         return False
     if "*" not in [each.value for each in _principals(statement["Principal"])]:
         return False
     # Objects are below the bucket, and are what is read.
-    if not any((each.text() or "").endswith("*") for each in listed(statement["Resource"])):
+    if not any(objects.fullmatch(each.text() or "") for each in listed(statement["Resource"])):
         return False
     parts = [
         (test.lower(), key.lower(), values)
@@ -86,7 +96,7 @@ def _principals(field: Field) -> list[Field]:
     StackRule,
     id="bucket-private",
     severity=Severity.CRITICAL,
-    what="Nothing lets a bucket become public: where blocks of public access are set, all four are on.",
+    what="Nothing makes a bucket public: no ACL does, and where blocks of public access are set, all four are on.",
     why=(
         "S3 blocks public access to new buckets by itself. Settings that leave one of the blocks out take it away: "
         "then one ACL or one policy, added in a hurry, opens all of the bucket."
@@ -95,7 +105,12 @@ def _principals(field: Field) -> list[Field]:
     link="https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html",
 )
 def bucket_private(stack: Stack, report: Report) -> None:
-    """Judge every block that there is, of buckets and of the account; a setting that is left out is off."""
+    """Judge every block that there is, of buckets and of the account, and ACLs; a block that is left out is off."""
+    for holder in stack.of(*BUCKETS, *_WITH_ACL):
+        with report.reading(holder.urn):
+            acl = holder.inputs["acl"]
+            if acl.text() in _PUBLIC:
+                report.violation(acl, f"{acl} is for everybody", holder.urn)
     for block in stack.of(*_BLOCKS, *_ACCOUNT):
         for name in _CLOSED:
             with report.reading(block.urn):

@@ -1,10 +1,12 @@
 """Laws about who may do what in an account of AWS."""
 
 import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 from policies.aws.reading import BUCKETS, listed
 from policies.aws.statements import POLICIES, Statement, allowed, documents
-from policies.fields import Field
+from policies.fields import UNKNOWN, Field
 from policies.rules import Option, Report, ResourceRule, Severity, rule
 
 _ROLE = "aws:iam/role:Role"
@@ -13,6 +15,10 @@ _ATTACHMENTS = (
     "aws:iam/groupPolicyAttachment:GroupPolicyAttachment",
     "aws:iam/userPolicyAttachment:UserPolicyAttachment",
     "aws:iam/policyAttachment:PolicyAttachment",
+    "aws:iam/rolePolicyAttachmentsExclusive:RolePolicyAttachmentsExclusive",
+    "aws:iam/groupPolicyAttachmentsExclusive:GroupPolicyAttachmentsExclusive",
+    "aws:iam/userPolicyAttachmentsExclusive:UserPolicyAttachmentsExclusive",
+    "aws:ssoadmin/managedPolicyAttachment:ManagedPolicyAttachment",
 )
 _BROAD = re.compile(
     r"arn:[^:]+:iam::aws:policy/(?:.*/)?"
@@ -21,6 +27,11 @@ _BROAD = re.compile(
 _OF_RESOURCES = (
     *BUCKETS,
     "aws:s3/bucketPolicy:BucketPolicy",
+    "aws:s3/accessPoint:AccessPoint",
+    "aws:s3control/accessPointPolicy:AccessPointPolicy",
+    "aws:backup/vaultPolicy:VaultPolicy",
+    "aws:opensearch/domain:Domain",
+    "aws:opensearch/domainPolicy:DomainPolicy",
     "aws:kms/key:Key",
     "aws:kms/keyPolicy:KeyPolicy",
     "aws:sqs/queue:Queue",
@@ -33,7 +44,12 @@ _OF_RESOURCES = (
     "aws:secretsmanager/secret:Secret",
     "aws:secretsmanager/secretPolicy:SecretPolicy",
 )
-_PERMISSION = "aws:lambda/permission:Permission"
+_DOORS = {
+    # What has no policy and is open to everybody by one word: the property, and the word.
+    "aws:lambda/functionUrl:FunctionUrl": ("authorizationType", "NONE"),
+    "aws:ec2/amiLaunchPermission:AmiLaunchPermission": ("group", "all"),
+    "aws:lambda/permission:Permission": ("principal", "*"),
+}
 _ESCALATIONS = (
     # By any of these somebody gives himself, or a role that he may take, what he was not given.
     "iam:AddUserToGroup",
@@ -63,6 +79,13 @@ _ESCALATIONS = (
 )
 _BOUND = frozenset({"iam:permissionsboundary", "iam:policyarn", "eks:policyarn"})
 """What says how much may be given."""
+_STRONGEST = (
+    "iam::aws:policy/administratoraccess",
+    "iam::aws:policy/iamfullaccess",
+    "iam::aws:policy/poweruseraccess",
+    "eks::aws:cluster-access-policy/amazoneksclusteradminpolicy",
+)
+"""What is no bound: the ends of ARNs, behind the partition."""
 
 
 @rule(
@@ -119,7 +142,7 @@ def _shown(text: str, policy: Field) -> str:
 def iam_pass_role(holder: Field, report: Report) -> None:
     """Judge the statements that allow it, by wildcards too."""
     # Not at the top: the pack starts without what few stacks need.
-    from model.aws import reach
+    from model.aws import conditions, reach
 
     for policy in documents(holder):
         for statement in allowed(policy, report):
@@ -127,7 +150,12 @@ def iam_pass_role(holder: Field, report: Report) -> None:
                 continue
             if not all(map(reach.names_something, statement.resources)):
                 report.violation(statement.field, "passes any role on")
-            elif "iam:passedtoservice" not in statement.keys:
+            elif not any(
+                key == "iam:passedtoservice"
+                and test != "null"
+                and all(re.match(r"[a-z0-9-]+\.", each) for each in values)
+                for test, key, values in conditions.binding(statement.condition)
+            ):
                 report.violation(statement.field, "passes a role on to any service")
 
 
@@ -160,11 +188,15 @@ def iam_escalation(holder: Field, report: Report) -> None:
         for statement in allowed(policy, report):
             found = statement.allows(judged)
             bound = any(
-                key in _BOUND and all(map(reach.names_something, values))
-                for _, key, values in conditions.binding(statement.condition)
+                test != "null" and key in _BOUND and all(map(reach.names_something, values)) and not _strong(values)
+                for test, key, values in conditions.binding(statement.condition)
             )
             if found and not bound:
                 report.violation(statement.field, f"allows {found[0]}{_more(found)}")
+
+
+def _strong(patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(policy, each.split(":", 2)[-1]) for each in patterns for policy in _STRONGEST)
 
 
 def _more(found: list[str]) -> str:
@@ -185,7 +217,8 @@ def _more(found: list[str]) -> str:
 def iam_managed_policies(holder: Field, report: Report) -> None:
     """Judge the policy that is attached, and those that a role has from the beginning."""
     with report.reading():
-        for each in [holder["policyArn"], *holder["managedPolicyArns"].items()]:
+        several = [*holder["managedPolicyArns"].items(), *holder["policyArns"].items()]
+        for each in [holder["policyArn"], holder["managedPolicyArn"], *several]:
             with report.reading():
                 broad = _BROAD.fullmatch(each.text() or "")
                 if broad and broad[1] not in report.options["allowed"]:
@@ -226,7 +259,8 @@ def _everybody(statement: Statement, message: str, report: Report) -> bool:
 
     named, others = statement.field["Principal"], statement.field["NotPrincipal"]
     where = named if others.value is None else others
-    principals = listed(named["AWS"] if _named(named) else named)
+    # S3 also takes a map whose key is `*`.
+    principals = [*listed(named["AWS"]), *listed(named["*"])] if _named(named) else listed(named)
     if others.value is None and not any(each.text() == "*" for each in principals):
         return False
     if not conditions.names_callers(statement.condition):
@@ -240,9 +274,13 @@ def _named(principal: Field) -> bool:
 
 _SUBJECTS = (":sub", "saml:aud", "cognito-identity.amazonaws.com:aud")
 """Ends of the keys that say whose a token is. Cognito's is that of a pool of identities."""
-_OWNED = re.compile(r"((?:repo|project_path|system:serviceaccount):[^*?:]+:).*")
-"""Subjects that name a repository, a project or a namespace, whatever comes behind it: whoever may run anything there
-can run it as any of these."""
+_OWNED = re.compile(
+    r"((?:(?:repo|project_path|system:serviceaccount):[^*?:]+"
+    r"|pulumi:deploy:org:[^*?:]+:project:[^*?:]+"
+    r"|organization:[^*?:]+:project:[^*?:]+:workspace:[^*?:]+):).*"
+)
+"""Subjects that name a repository, a project, a workspace or a namespace, whatever comes behind it: whoever may run
+anything there can run it as any of these. As GitHub, GitLab, Kubernetes, Pulumi and Terraform write them."""
 _EQUAL = re.compile(r"(?:ForAnyValue:)?String(Equals|EqualsIgnoreCase|Like)", re.IGNORECASE)
 """Tests that a token without the right subject does not meet."""
 
@@ -265,7 +303,7 @@ def _federated(statement: Field, report: Report) -> None:
 
 @rule(
     ResourceRule,
-    types=(*_OF_RESOURCES, _PERMISSION),
+    types=(*_OF_RESOURCES, *_DOORS),
     id="open-policies",
     severity=Severity.CRITICAL,
     what="The policy of a resource lets nobody in but whom it names, by principal or by condition.",
@@ -278,13 +316,17 @@ def _federated(statement: Field, report: Report) -> None:
 )
 def open_policies(holder: Field, report: Report) -> None:
     """Judge the principals of each statement that allows something, and of permissions to call a function."""
-    for statement in allowed(holder["policy"], report):
+    for place in ("policy", "accessPolicies"):
+        for statement in allowed(holder[place], report):
+            with report.reading():
+                _everybody(statement, "allows it to everybody", report)
+    narrow = ("sourceArn", "sourceAccount", "principalOrgId")
+    for place, word in _DOORS.values():
         with report.reading():
-            _everybody(statement, "allows it to everybody", report)
-    with report.reading():
-        narrow = ("sourceArn", "sourceAccount", "principalOrgId")
-        if holder["principal"].text() == "*" and all(holder[each].value is None for each in narrow):
-            report.violation(holder["principal"], "allows it to everybody")
+            if holder[place].value == word and all(holder[each].value is None for each in narrow):
+                report.violation(holder[place], "allows it to everybody")
+            elif holder[place].value is UNKNOWN:
+                holder[place].text()
 
 
 @rule(

@@ -15,6 +15,7 @@ POLICIES = (
     "aws:iam/groupPolicy:GroupPolicy",
     "aws:iam/userPolicy:UserPolicy",
     "aws:iam/role:Role",
+    "aws:ssoadmin/permissionSetInlinePolicy:PermissionSetInlinePolicy",
 )
 """What says what somebody may do."""
 
@@ -41,11 +42,6 @@ class Statement:
         return [each for each in actions if any(_matches(pattern, each) for pattern in self.actions)]
 
     @property
-    def keys(self) -> frozenset[str]:
-        """The keys of its condition, in lower case, as IAM compares them."""
-        return frozenset(key.lower() for keys in self.condition.values() for key in keys)
-
-    @property
     def condition(self) -> dict[str, Any]:
         """Its condition, plain."""
         return self.plain.get("Condition", {})
@@ -53,7 +49,11 @@ class Statement:
 
 def documents(properties: Field) -> list[Field]:
     """Give the policies of a resource that says what somebody may do."""
-    return [properties["policy"], *(each["policy"] for each in properties["inlinePolicies"].items())]
+    return [
+        properties["policy"],
+        properties["inlinePolicy"],
+        *(each["policy"] for each in properties["inlinePolicies"].items()),
+    ]
 
 
 def allowed(policy: Field, report: Report) -> Iterator[Statement]:

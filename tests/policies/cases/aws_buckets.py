@@ -83,6 +83,8 @@ BREAKS: Breaks = {
         ([policy(), BUCKET], "policy: no policy"),
         # Of the bucket alone, so that its objects are read without TLS.
         ([policy(TLS | {"Resource": "arn:aws:s3:::checkpoints"}), BUCKET], "policy: no policy"),
+        ([policy(TLS | {"Resource": "arn:aws:s3:::another/*"}), BUCKET], "policy: no policy"),
+        ([policy(TLS | {"Resource": "arn:aws:s3:::checkpoints/research/*"}), BUCKET], "policy: no policy"),
         ([policy(TLS | {"Condition": {"Bool": {"aws:SecureTransport": ["false", "true"]}}}), BUCKET], "policy: no"),
         (made(policy=json.dumps({"Statement": [TLS | {"Effect": "Allow"}]})), "policy: no policy"),
     ],
@@ -91,6 +93,9 @@ BREAKS: Breaks = {
         ([BUCKET, block(restrictPublicBuckets=None)], "restrictPublicBuckets: is not true"),
         (block(ignorePublicAcls=False), "ignorePublicAcls: is not true"),
         (replace(block(blockPublicAcls=False), type=ACCOUNT), "blockPublicAcls: is not true"),
+        (made(acl="public-read"), "acl: public-read is for everybody"),
+        (setting("BucketAcl", {"acl": "authenticated-read"}), "acl: authenticated-read is for everybody"),
+        (setting("BucketObjectv2", {"acl": "public-read-write"}), "acl: public-read-write is for everybody"),
     ],
     "bucket-blocks": [
         (BUCKET, "bucket: only S3's default keeps it from becoming public"),
@@ -142,7 +147,13 @@ PASSES: Passes = {
         [BUCKET, referring(policy(TLS, bucket=UNKNOWN), bucket=BUCKET)],
         policy(),
     ],
-    "bucket-private": [[BUCKET, block()], block(), BUCKET, replace(block(), type=ACCOUNT)],
+    "bucket-private": [
+        [BUCKET, block()],
+        block(),
+        BUCKET,
+        replace(block(), type=ACCOUNT),
+        setting("BucketAcl", {"acl": "private"}),
+    ],
     "bucket-blocks": [[BUCKET, block()], [BUCKET, replace(block(), type=ACCOUNT)], block()],
     "bucket-encryption": [[BUCKET, encryption()], [BUCKET, encryption("aws:kms:dsse", None)], inline()],
     "bucket-versions": [

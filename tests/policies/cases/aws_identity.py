@@ -6,6 +6,8 @@ from typing import Any
 from tests.policies.objects import UNKNOWN, Breaks, Passes, Resource, Unknowns, document, platform, secret
 
 AWS = "arn:aws:iam::aws:policy/"
+CLUSTER_ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+VIEW = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"
 ADMIN = f"{AWS}AdministratorAccess"
 BUCKET = "arn:aws:s3:::checkpoints/research/*"
 GROUPS = "arn:aws:autoscaling:us-east-2:123456789012:autoScalingGroup:*:autoScalingGroupName/"
@@ -35,6 +37,14 @@ def allow(actions: Any, resources: Any = "*", **more: Any) -> dict[str, Any]:
 
 def policy(actions: Any, resources: Any = "*", kind: str = "rolePolicy:RolePolicy", **more: Any) -> Resource:
     return Resource(f"aws:iam/{kind}", {"policy": text(allow(actions, resources, **more))})
+
+
+def passing(**tests: str) -> Resource:
+    return policy("iam:PassRole", ROLE, Condition={test: {"iam:PassedToService": it} for test, it in tests.items()})
+
+
+def bounded(test: str, value: str, action: str = "iam:PutRolePolicy", key: str = "iam:PermissionsBoundary") -> Resource:
+    return policy(action, ROLE, Condition={test: {key: value}})
 
 
 def role(**inputs: Any) -> Resource:
@@ -89,6 +99,12 @@ BREAKS: Breaks = {
             "policy.Statement: ec2:*",
         ),
         (
+            Resource(
+                "aws:ssoadmin/permissionSetInlinePolicy:PermissionSetInlinePolicy", {"inlinePolicy": text(allow("*"))}
+            ),
+            "inlinePolicy.Statement[0]: *: allows actions that nobody named",
+        ),
+        (
             [ANYWHERE, policy(["elasticloadbalancing:DeleteRule", "ec2:CreateSecurityGroup"])],
             "policy.Statement[0]: ec2:CreateSecurityGroup on *",
         ),
@@ -99,6 +115,9 @@ BREAKS: Breaks = {
         (policy("iam:PassRole", "arn:aws:iam::*:role/*"), "policy.Statement[0]: passes any role on"),
         (policy("iam:Pass*", ROLE), "policy.Statement[0]: passes a role on to any service"),
         (policy("*", ROLE), "policy.Statement[0]: passes a role on to any service"),
+        (passing(StringLike="*"), "policy.Statement[0]: passes a role on to any service"),
+        (passing(StringNotEquals="ec2.amazonaws.com"), "passes a role on to any service"),
+        (passing(StringEqualsIfExists="ec2.amazonaws.com"), "passes a role on to any service"),
     ],
     "iam-escalation": [
         (policy("iam:PutRolePolicy", ROLE), "policy.Statement[0]: allows iam:PutRolePolicy"),
@@ -108,6 +127,14 @@ BREAKS: Breaks = {
         ([ASSOCIATING, policy(["eks:CreatePodIdentityAssociation", "eks:CreateAccessEntry"], "arn")], "eks:CreateAcc"),
         (policy("iam:*UserPermissionsBoundary", ROLE), "allows iam:DeleteUserPermissionsBoundary and 1 more"),
         # Bound by what is no bound.
+        (bounded("Null", "true"), "policy.Statement[0]: allows iam:PutRolePolicy"),
+        (bounded("Null", "false"), "policy.Statement[0]: allows iam:PutRolePolicy"),
+        (bounded("ArnEquals", ADMIN), "policy.Statement[0]: allows iam:PutRolePolicy"),
+        (bounded("ArnLike", f"{AWS}A*", "iam:AttachRolePolicy", "iam:PolicyARN"), "allows iam:AttachRolePolicy"),
+        (
+            bounded("ArnEquals", CLUSTER_ADMIN, "eks:AssociateAccessPolicy", "eks:policyArn"),
+            "allows eks:AssociateAccessPolicy",
+        ),
         (policy("iam:AttachRolePolicy", ROLE, Condition={"StringNotEquals": {"iam:PolicyARN": ADMIN}}), "Statement[0]"),
         (policy("iam:AttachRolePolicy", ROLE, Condition={"ArnLike": {"iam:PolicyARN": f"{AWS}*"}}), "Statement[0]"),
         (policy("iam:CreatePolicyVersion", ROLE, Condition={"Bool": {"aws:SecureTransport": "true"}}), "Statement[0]"),
@@ -134,7 +161,11 @@ BREAKS: Breaks = {
             role(assumeRolePolicy=text({"Effect": "Allow", "NotPrincipal": {"AWS": ROLE}, "Action": "sts:AssumeRole"})),
             "assumeRolePolicy.Statement[0].NotPrincipal: anybody may take the role",
         ),
+        (trust({"*": "*"}), "assumeRolePolicy.Statement[0].Principal: anybody may take the role"),
+        (trust("*", StringEquals={"aws:username": "alice"}), "Principal: anybody may take the role"),
+        (trust("*", StringLike={"aws:PrincipalOrgID": "o-*"}), "Principal: anybody may take the role"),
         (trust(PROVIDER), "assumeRolePolicy.Statement[0]: no condition compares the subject of the token"),
+        (trust(PROVIDER, StringLike={"api.pulumi.com/oidc:sub": "pulumi:deploy:org:a:*"}), "lets many subjects in"),
         (trust(PROVIDER, StringEquals={f"{ISSUER}:aud": "sts.amazonaws.com"}), "no condition compares the subject"),
         (trust(PROVIDER, StringNotEquals={f"{ISSUER}:sub": "repo:a/b:ref:refs/heads/main"}), "no condition compares"),
         (trust(PROVIDER, StringEqualsIfExists={f"{ISSUER}:sub": "repo:a/b:ref:refs/heads/main"}), "no condition"),
@@ -165,6 +196,19 @@ BREAKS: Breaks = {
             "policy.Statement[0].Principal: allows it to everybody",
         ),
         (Resource("aws:lambda/permission:Permission", {"principal": "*"}), "principal: allows it to everybody"),
+        (Resource("aws:lambda/functionUrl:FunctionUrl", {"authorizationType": "NONE"}), "authorizationType: allows it"),
+        (
+            Resource("aws:ec2/amiLaunchPermission:AmiLaunchPermission", {"group": "all"}),
+            "group: allows it to everybody",
+        ),
+        (
+            Resource("aws:opensearch/domain:Domain", {"accessPolicies": text(allow("es:*", Principal={"AWS": "*"}))}),
+            "accessPolicies.Statement[0].Principal: allows it to everybody",
+        ),
+        (
+            Resource("aws:s3/accessPoint:AccessPoint", {"policy": text(allow("s3:GetObject", Principal="*"))}),
+            "policy.Statement[0].Principal: allows it to everybody",
+        ),
         (
             Resource("aws:kms/key:Key", {"policy": text(allow("kms:Decrypt", Principal="*"))}),
             "policy.Statement[0].Principal: allows it to everybody",
@@ -202,6 +246,7 @@ PASSES: Passes = {
         [ASSOCIATING, policy("eks:CreatePodIdentityAssociation", "arn")],
         policy("iam:PutRolePolicy", ROLE, Condition={"StringEquals": {"iam:PermissionsBoundary": "arn"}}),
         policy("iam:AttachRolePolicy", ROLE, Condition={"ArnEquals": {"iam:PolicyARN": f"{AWS}AmazonEKS_CNI_Policy"}}),
+        bounded("ArnEquals", VIEW, "eks:AssociateAccessPolicy", "eks:policyArn"),
     ],
     "iam-managed-policies": [
         attached("arn:aws:iam::aws:policy/AmazonEKSWorkerNodePolicy"),
@@ -216,6 +261,8 @@ PASSES: Passes = {
         trust(PROVIDER, **{"ForAnyValue:StringLike": {f"{ISSUER}:sub": ["repo:example/fleet:*"]}}),
         trust(PROVIDER, StringLike={"gitlab.com:sub": "project_path:example/fleet:ref_type:branch:ref:*"}),
         trust(PROVIDER, StringLike={"oidc.eks.example:sub": "system:serviceaccount:research:*"}),
+        trust(PROVIDER, StringLike={"api.pulumi.com/oidc:sub": "pulumi:deploy:org:a:project:b:*"}),
+        trust(PROVIDER, StringLike={"app.terraform.io:sub": "organization:a:project:b:workspace:c:run_phase:*"}),
         trust(
             {"Federated": "cognito-identity.amazonaws.com"}, StringEquals={"cognito-identity.amazonaws.com:aud": "a"}
         ),
@@ -230,6 +277,7 @@ PASSES: Passes = {
         of_queue("*", Condition={"IpAddress": {"aws:SourceIp": "192.0.2.0/24"}}),
         Resource("aws:lambda/permission:Permission", {"principal": "*", "principalOrgId": "o-1"}),
         Resource("aws:lambda/permission:Permission", {"principal": "events.amazonaws.com"}),
+        Resource("aws:lambda/functionUrl:FunctionUrl", {"authorizationType": "AWS_IAM"}),
         of_queue("*", Effect="Deny"),
         Resource("aws:kms/key:Key", {}),
     ],
