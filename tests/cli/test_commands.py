@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from cli import checking, environments
+from cli.refusals import RefusedError
+
 ROOT = Path(__file__).resolve().parents[2]
 # A fork has environments of its own.
 ENVIRONMENTS = sorted(file.name.split(".")[1] for file in (ROOT / "stacks").glob("Pulumi.*.yaml"))
@@ -26,6 +29,25 @@ def test_check_says_what_the_document_holds() -> None:
     done = gangline("check", "twin")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "stacks/Pulumi.twin.yaml: sound (2 pools, 5 queues, 2 tenants, 1 Ray cluster)\n"
+
+
+def test_check_knows_the_rules_that_a_document_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    key = "  gangline:environment:\n"
+    section = "    policies:\n      levels: {privilegd: advisory}\n      options: {gpu-budget: {gpus: many}}\n"
+    text = (ROOT / "stacks" / "Pulumi.twin.yaml").read_text().partition("encryptionsalt")[0]
+    lines = text.replace(key, f"{key}{section}").splitlines()
+    file = tmp_path / "Pulumi.twin.yaml"
+    file.write_text("\n".join(lines))
+    monkeypatch.setattr(environments, "STACKS", tmp_path)
+    with pytest.raises(RefusedError) as told:
+        checking.check("twin")
+    first = lines.index("      levels: {privilegd: advisory}") + 1
+    at, said, fix, *others = str(told.value).splitlines()
+    assert at == f"{file}:{first}  environment.policies.levels.privilegd"
+    assert said == "  there is no rule privilegd; privileged is one"
+    assert fix.startswith("  fix: Correct it under `policies`")
+    assert others[0] == f"{file}:{first + 1}  environment.policies.options.gpu-budget.gpus"
+    assert others[1] == '  "many" is not a whole number, 0 or more'
 
 
 @pytest.mark.parametrize("command", ["check", "render", "up", "destroy"])
