@@ -23,6 +23,7 @@ def with_options(**rules: Any) -> Resource:
     return platform(document("aws-training") | {"policies": {"options": options}})
 
 
+SUBJECTS = with_options(iam_trust={"subjects": ["repo:example/*"]})
 ASSOCIATING = with_options(iam_escalation={"allowed": ["eks:CreatePodIdentityAssociation"]})
 ANYWHERE = with_options(iam_wildcards={"anywhere": ["elasticloadbalancing:*"]})
 
@@ -262,6 +263,7 @@ PASSES: Passes = {
         trust(PROVIDER, StringLike={"gitlab.com:sub": "project_path:example/fleet:ref_type:branch:ref:*"}),
         trust(PROVIDER, StringLike={"oidc.eks.example:sub": "system:serviceaccount:research:*"}),
         trust(PROVIDER, StringLike={"api.pulumi.com/oidc:sub": "pulumi:deploy:org:a:project:b:*"}),
+        [SUBJECTS, trust(PROVIDER, StringLike={f"{ISSUER}:sub": "repo:example/*"})],
         trust(PROVIDER, StringLike={"app.terraform.io:sub": "organization:a:project:b:workspace:c:run_phase:*"}),
         trust(
             {"Federated": "cognito-identity.amazonaws.com"}, StringEquals={"cognito-identity.amazonaws.com:aud": "a"}
