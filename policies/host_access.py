@@ -1,10 +1,12 @@
-"""The law about workloads that reach for their node."""
+"""Laws about workloads that reach for their node."""
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from model import laws
+from policies.fields import Field
 from policies.pods import Pod
-from policies.rules import Report, Stack, StackRule, rule
+from policies.rules import Option, Report, ResourceRule, Severity, Stack, StackRule, rule
 from policies.scopes import of_system
 
 
@@ -65,4 +67,35 @@ class _Judge:
         return environment is not None and pool in fabric.in_network_of_node(environment)
 
 
-RULES = (host_access,)
+@rule(
+    ResourceRule,
+    types=tuple(f"kubernetes:core/v1:PersistentVolume{form}" for form in ("", "Patch", "List")),
+    id="host-volumes",
+    severity=Severity.HIGH,
+    what="No persistent volume is a folder of a node, but for those that the environment names.",
+    why=(
+        "Whoever claims it has the folder: the keys of the kubelet, the disks of others. That the pod mounts a folder "
+        "of its node nobody sees, for it names a claim only."
+    ),
+    fix=(
+        "Use `local` for disks of nodes, or the driver of the file system. Name folders where nodes have a shared file "
+        "system mounted in the option `folders`."
+    ),
+    link="https://kubernetes.io/docs/concepts/storage/volumes/#hostpath",
+    options={
+        "folders": Option(list, [], "Folders of nodes that may be volumes, such as `/mnt/shared/*`: `*` is any text.")
+    },
+)
+def host_volumes(volume: Field, report: Report) -> None:
+    """Judge the folder of a volume."""
+    folder = volume.at("spec", "hostPath", "path")
+    said = folder.text()
+    if said is None:
+        return
+    named = any(fnmatchcase(said, pattern) for pattern in report.options["folders"])
+    # A folder above is in the path, not in the name.
+    if not named or ".." in said.split("/"):
+        report.violation(folder, f"{folder} is a folder of the node")
+
+
+RULES = (host_access, host_volumes)

@@ -35,6 +35,14 @@ def port(number: Any) -> dict[str, Any]:
     return container(ports=[{"containerPort": 80}, {"containerPort": 8080, "hostPort": number}])
 
 
+MOUNTED = platform(TWIN | {"policies": {"options": {"host-volumes": {"folders": ["/mnt/shared/*"]}}}})
+
+
+def volume(path: Any, **spec: Any) -> Resource:
+    source = {"hostPath": {"path": path}} if path else {}
+    return Resource("kubernetes:core/v1:PersistentVolume", {"spec": {**source, **spec}})
+
+
 ON_TRAIN = {"gangline.dev/pool": "train"}
 
 BREAKS: Breaks = {
@@ -52,6 +60,15 @@ BREAKS: Breaks = {
         (pod(hostPID=True, namespace="monitoring"), "spec.hostPID"),
         ([SYSTEM, pod(hostPID=True)], "spec.hostPID"),
     ],
+    "host-volumes": [
+        (volume("/"), "spec.hostPath.path: / is a folder of the node"),
+        ([MOUNTED, volume("/mnt/other")], "spec.hostPath.path"),
+        ([MOUNTED, volume("/mnt/shared/../../etc")], "spec.hostPath.path"),
+        (
+            Resource("kubernetes:core/v1:PersistentVolumeList", {"items": [volume("/etc").inputs]}),
+            "items[0].spec.hostPath.path",
+        ),
+    ],
 }
 
 PASSES: Passes = {
@@ -65,6 +82,11 @@ PASSES: Passes = {
         pod(hostNetwork=True, namespace="kube-system", kind="DaemonSet"),
         [SYSTEM, pod(hostPID=True, hostNetwork=True, namespace="monitoring", kind="DaemonSet")],
     ],
+    "host-volumes": [
+        [MOUNTED, volume("/mnt/shared/research")],
+        volume(None, local={"path": "/mnt/disks/0"}),
+        volume(None, nfs={"server": "a", "path": "/"}),
+    ],
 }
 
 UNKNOWNS: Unknowns = {
@@ -75,4 +97,5 @@ UNKNOWNS: Unknowns = {
         (pod(hostPID=True, namespace=UNKNOWN), "metadata.namespace"),
         ([HOST, pod(hostNetwork=True, nodeSelector=UNKNOWN)], "spec.nodeSelector"),
     ],
+    "host-volumes": [(volume(UNKNOWN), "spec.hostPath.path")],
 }
