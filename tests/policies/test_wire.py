@@ -151,12 +151,12 @@ def test_options_come_from_the_document_or_from_the_run(kind: Any, default: Any,
 @pytest.mark.parametrize(
     ("kind", "value", "wanted"),
     [
-        (int, "8", "8 is not a whole number"),
+        (int, "8", '"8" is not a whole number'),
         (int, 0.5, "0.5 is not a whole number"),
         (int, True, "true is not a whole number"),
         (str, 8, "8 is not text"),
         (bool, 1, "1 is not true or false"),
-        (list, "a", "a is not a list of texts"),
+        (list, "a", '"a" is not a list of texts'),
         (list, [1], "[1] is not a list of texts"),
     ],
 )
