@@ -2,29 +2,13 @@
 
 import base64
 import binascii
-import re
 from collections.abc import Iterator
 
+from model import secret_texts
 from model.pod_templates import TEMPLATES, VERSIONS
 from policies.fields import SIGNATURE, UNKNOWN, Field
 from policies.rules import Report, ResourceRule, Severity, rule
 
-_KINDS = (
-    # What looks like a key or a token and is nothing else, and what it is called.
-    ("a private key", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----"),
-    ("an access key of AWS", r"\b(?:AKIA|ASIA)(?![A-Z0-9]{9}EXAMPLE)[A-Z2-7]{16}\b"),
-    ("a token of GitHub", r"\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59})"),
-    ("a token of GitLab", r"\bglpat-[A-Za-z0-9_-]{20}"),
-    ("a token of Hugging Face", r"\bhf_[A-Za-z]{34}\b"),
-    ("a key of NVIDIA's registry", r"\bnvapi-[A-Za-z0-9_-]{60,}"),
-    ("a token of Slack", r"\bxox[abeoprs]-[0-9A-Za-z-]{20,}"),
-    ("a signed token", r"\beyJ[A-Za-z0-9_-]{16,}\.eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{32,}"),
-)
-"""Sources: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html (AWS's documents end examples in
-EXAMPLE); https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github;
-https://docs.gitlab.com/security/tokens/; https://huggingface.co/docs/hub/security-tokens; RFC 7519 (signed tokens).
-"""
-_ANY = re.compile("|".join(f"({pattern})" for _, pattern in _KINDS))
 _KUBERNETES = (
     *(f"{group}/{VERSIONS[group]}:{kind}" for group, kind in TEMPLATES),
     "core/v1:ConfigMap",
@@ -75,8 +59,8 @@ def plain_secrets(resource: Field, report: Report) -> None:
     for place in _PLACES:
         for field in _texts(resource[place], report):
             texts = (field.value, _decoded(field.value)) if place in _ENCODED else (field.value,)
-            if found := next(filter(None, map(_ANY.search, texts)), None):
-                report.violation(field.path, f"holds {_KINDS[(found.lastindex or 1) - 1][0]}")
+            if found := next(filter(None, map(secret_texts.found, texts)), None):
+                report.violation(field.path, f"holds {found}")
 
 
 def _texts(field: Field, report: Report) -> Iterator[Field]:

@@ -228,7 +228,8 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
             self._diagnostic(response, rule, message, urn)
             return
         self._used.add(exemption)
-        said = f"exempted: {exemption.owner}, {exemption.reason}, until {exemption.expires}"
+        # On one line, whatever somebody wrote: so it is found again in a message.
+        said = " ".join(f"exempted: {exemption.owner}, {exemption.reason}, until {exemption.expires}".split())
         self._diagnostic(response, rule, f"{message}\n{said}", urn, Level.ADVISORY)
 
     def _tell_settings(self, response: Any, urn: str) -> list[tuple[str, Unjudged]]:

@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .findings import DOCUMENT, Finding
@@ -20,6 +21,8 @@ _OPEN = 6
 """Lines up to which a list is not folded."""
 _SHOWN = 60
 """Letters of a value."""
+_TOLD = 1500
+"""Letters of what is told of a broken rule."""
 _WORDS = {"add": "added", "change": "changed", "replace": "replaced", "remove": "removed"}
 _SIGNS = {"add": "➕", "change": "✏️", "replace": "♻️", "remove": "➖"}
 
@@ -27,7 +30,12 @@ _SIGNS = {"add": "➕", "change": "✏️", "replace": "♻️", "remove": "➖"
 def page(review: Review) -> str:
     """Give the report. Lists that would make it too long for a comment are cut, and say by how much."""
     pages = ("\n".join(_lines(review, most)) + "\n" for most in _STEPS)
-    return next((page for page in pages if len(page.encode()) <= LIMIT), f"{_head(review)}\n")
+    return next((page for page in pages if len(page.encode()) <= LIMIT), _least(review))
+
+
+def _least(review: Review) -> str:
+    said = ("", "", "**All else is left out: it would be too long for a comment.**")
+    return "\n".join([_head(review), *_findings(review, _STEPS[-1]), *said]) + "\n"
 
 
 def marker(environment: str) -> str:
@@ -93,8 +101,9 @@ def _finding(finding: Finding) -> str:
     head = [f"**{code(finding.rule.id)}**", code(str(finding.place))]
     head += [f"{finding.rule.severity}"] if finding.rule.severity else []
     head += [code(finding.resource)] if finding.resource else []
-    field, colon, wrong = finding.message.partition(": ")
-    told = f"{code(field)}: {_paragraph(wrong)}" if colon and "\n" not in field else _paragraph(finding.message)
+    message = finding.message if len(finding.message) <= _TOLD else f"{finding.message[:_TOLD]}…"
+    field, colon, wrong = message.partition(": ")
+    told = f"{code(field)}: {_paragraph(wrong)}" if colon and "\n" not in field else _paragraph(message)
     # The pack's own texts are written as Markdown, for its reference page.
     what = _written(finding.rule.what)
     lines = [f"1. {' · '.join(head)}"]
@@ -119,7 +128,7 @@ def _pools(change: "DocumentChange") -> Iterator[str]:
         machines = _arrow(before.machine or "none", after.machine or "none")
         models = " → ".join(dict.fromkeys(each for each in (before.gpu, after.gpu) if each))
         gpus = f"{_sized(before.gpus, after.gpus)} {plain(models)}" if models else "none"
-        yield f"| {code(pool.name)} | {machines} | {_sized(before.nodes, after.nodes)} | {gpus} |"
+        yield f"| {_cell(pool.name)} | {machines} | {_sized(before.nodes, after.nodes)} | {gpus} |"
     yield f"| all | | | {_sized(*change.gpus)} |"
 
 
@@ -129,7 +138,7 @@ def _queues(change: "DocumentChange", most: int) -> Iterator[str]:
         yield "No queue changes its amounts."
         return
     rows = [
-        f"| {code(each.queue)} | {each.kind} | {code(each.resource)} | {plain(each.before or '–')} "
+        f"| {_cell(each.queue)} | {each.kind} | {_cell(each.resource)} | {plain(each.before or '–')} "
         f"| {plain(each.after or '–')} |"
         for each in change.queues
     ]
@@ -172,7 +181,7 @@ def _resources(review: Review, most: int) -> Iterator[str]:
     components: defaultdict[str, list[Change]] = defaultdict(list)
     for change in review.changes:
         components[_component(change)].append(change)
-    for component, changes in components.items():
+    for component, changes in list(components.items())[:most]:
         counted = Counter(change.kind for change in changes)
         told = ", ".join(f"{counted[kind]} {word}" for kind, word in _WORDS.items() if counted[kind])  # pyright: ignore[reportArgumentType]
         lines = [_change(change) for change in changes]
@@ -181,6 +190,8 @@ def _resources(review: Review, most: int) -> Iterator[str]:
         else:
             yield from ("<details>", f"<summary>{_html(component)}: {told}</summary>", "", *_cut(lines, most), "")
             yield from ("</details>", "")
+    if (rest := len(components) - most) > 0:
+        yield f"and {_count(rest, 'component')} more"
 
 
 def _component(change: "Change") -> str:
@@ -205,9 +216,15 @@ def _change(change: "Change") -> str:
 
 
 def _difference(difference: "Difference") -> str:
-    from twin.differences import MISSING, UNKNOWN
+    from model import secret_texts
+    from twin.differences import HIDDEN, MISSING, UNKNOWN
 
     path = code(_spelt(difference.path))
+    values = (difference.before, difference.now)
+    if any(isinstance(value, str) and secret_texts.likely(difference.path, value) for value in values):
+        # Nobody has marked it, and yet it is not for a comment.
+        before, now = (HIDDEN if isinstance(value, str) else value for value in values)
+        difference = replace(difference, before=before, now=now)
     if difference.now is UNKNOWN and difference.before is UNKNOWN:
         return f"{path}: {UNKNOWN}"
     if difference.before is MISSING:
@@ -246,9 +263,9 @@ def _exemptions(review: Review, most: int) -> Iterator[str]:
             "| --- | --- | --- |",
         )
         rows = [
-            f"| {code(each.rule.id)} | {code(each.resource or '–')} | {plain(each.exempted)} |" for each in exempted
+            f"| {_cell(each.rule.id)} | {_cell(each.resource or '–')} | {plain(each.exempted)} |" for each in exempted
         ]
-        yield from _cut(rows, most, row="| {} | | |")
+        yield from _cut(list(dict.fromkeys(rows)), most, row="| {} | | |")
 
 
 def _unjudged(review: Review, most: int) -> Iterator[str]:
@@ -316,11 +333,16 @@ def _written(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Give a text as code, whatever is in it, also within a table."""
+    """Give a text as code, whatever is in it."""
     line = " ".join(text.split())
     fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
     around = " " if line.startswith("`") or line.endswith("`") else ""
-    return f"{fence}{around}{line}{around}{fence}".replace("|", "\\|")
+    return f"{fence}{around}{line}{around}{fence}"
+
+
+def _cell(text: str) -> str:
+    """Give a text as code within a table, where a bar in code ends the cell all the same."""
+    return code(text).replace("|", "\\|")
 
 
 def plain(text: str) -> str:

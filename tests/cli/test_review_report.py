@@ -14,7 +14,7 @@ from model import reading
 from model.disruption import Disruption
 from model.document_changes import DocumentChange, Extent, PoolChange, QueueChange, SettingChange
 from tests.model.documents import TEXT, environment
-from twin.differences import HIDDEN, Change, Difference
+from twin.differences import HIDDEN, MISSING, Change, Difference
 from twin.monitor import Resource
 
 RULE = Rule("image-version", "Images name a version.", "Write the tag.", "medium", "https://example.com/images")
@@ -70,6 +70,52 @@ def test_long_reports_fit_into_a_comment_and_say_what_is_left_out() -> None:
     assert page.count("<details>") == page.count("</details>")
 
 
+@pytest.mark.parametrize("components", [200, 3000])
+def test_of_many_components_a_few_are_told(components: int) -> None:
+    changes = tuple(
+        Change("add", made("kubernetes:core/v1:ConfigMap", f"{'n' * 60}-{number}", f"{ROOT}-{number}"))
+        for number in range(components)
+    )
+    finding = replace(FINDING, message=f"spec.x: {'y' * 70_000}")
+    page = markdown.page(review(finding, changes=changes, document=NOTHING))
+    assert len(page.encode()) <= markdown.LIMIT
+    assert "**`image-version`**" in page
+    assert "y…" in page
+    assert ("components more" in page) == (components > 200)
+
+
+def test_what_cannot_be_cut_is_left_out_and_the_broken_rules_stay() -> None:
+    pools = tuple(PoolChange(f"{'p' * 60}-{number}", Extent(), Extent((1, 1))) for number in range(1000))
+    page = markdown.page(review(*[FINDING] * 9, changes=(), document=replace(NOTHING, pools=pools)))
+    assert page.count("**`image-version`**") == 5
+    assert "- and 4 more" in page
+    assert page.endswith("**All else is left out: it would be too long for a comment.**\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "now", "told"),
+    [
+        (("env", "AWS_SECRET_ACCESS_KEY", "value"), "old", "new", "(secret) → (secret)"),
+        (("env", "DB_PASSWORD", "value"), MISSING, "new", "new, (secret)"),
+        (("data", "url"), "a", "postgres://me:word@host/db", "(secret) → (secret)"),
+        (("data", "config"), "ghp_" + "a1" * 18, "", "(secret) → (secret)"),
+        (("spec", "volumes", "a", "secretName"), "old", "new", "`old` → `new`"),
+        (("spec", "tolerations", 0, "key"), "old", "new", "`old` → `new`"),
+        (("spec", "tokens"), 1, 2, "`1` → `2`"),
+    ],
+)
+def test_what_may_be_a_secret_is_not_shown(path: tuple[str, ...], before: object, now: object, told: str) -> None:
+    change = Change("change", made("kubernetes:core/v1:Pod", "p"), (Difference(path, before, now),))
+    (line,) = [line for line in markdown.page(review(changes=(change,))).splitlines() if line.startswith("  `")]
+    assert line.rpartition("`: ")[2] == told or line.partition("`: ")[2] == told
+
+
+def test_a_bar_is_a_bar_outside_of_tables() -> None:
+    finding = replace(FINDING, message='env["A|B"]: is wrong')
+    assert '`env["A|B"]`' in markdown.page(review(finding))
+    assert "`a\\|b`" in markdown.page(review(replace(EXEMPTED, resource="a|b")))
+
+
 def test_what_happens_to_a_resource_is_told_with_its_reason() -> None:
     bucket = made("aws:s3/bucket:Bucket", "data", protect=True)
     role = made("aws:iam/role:Role", "role", retain_on_delete=True)
@@ -113,9 +159,9 @@ def test_rules_that_are_held_otherwise_are_told_first_and_one_by_one() -> None:
 
 
 def test_exemptions_stand_apart() -> None:
-    page = markdown.page(review(EXEMPTED, changes=(), document=NOTHING))
+    page = markdown.page(review(EXEMPTED, EXEMPTED, changes=(), document=NOTHING))
     assert "### Notes" not in page
-    assert "| `image-version` | `core/v1:Pod::two` | ops, old, until 2027-01-31 |" in page
+    assert page.count("| `image-version` | `core/v1:Pod::two` | ops, old, until 2027-01-31 |") == 1
     assert list(annotations.lines(review(EXEMPTED))) == []
     (run,) = sarif.log(review(EXEMPTED), "1")["runs"]
     assert (run["results"], run["tool"]["driver"]["rules"]) == ([], []), "an alert would be open, whatever it says"

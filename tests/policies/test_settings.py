@@ -50,6 +50,12 @@ def test_an_exempted_violation_is_still_listed(pack: PolicyPack) -> None:
     assert "spec.containers[0].image: a:latest" in verdict.message
 
 
+def test_what_an_exemption_says_stands_on_one_line(pack: PolicyPack) -> None:
+    held = exempting() | {"owner": "ops\nat night", "reason": "a\ntrial"}
+    (verdict,) = verdicts(pack, holding(exemptions=[held]), BAD)
+    assert verdict.message.splitlines()[-1] == "exempted: ops at night, a trial, until 2999-12-31"
+
+
 @pytest.mark.parametrize(
     ("resource", "covered"),
     [

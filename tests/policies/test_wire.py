@@ -151,9 +151,10 @@ def test_options_come_from_the_document_or_from_the_run(kind: Any, default: Any,
 @pytest.mark.parametrize(
     ("kind", "value", "wanted"),
     [
-        (int, "8", '"8" is not a whole number'),
+        (int, "8", '"8" is not a whole number, 0 or more'),
         (int, 0.5, "0.5 is not a whole number"),
         (int, True, "true is not a whole number"),
+        (int, -1, "-1 is not a whole number, 0 or more"),
         (str, 8, "8 is not text"),
         (bool, 1, "1 is not true or false"),
         (list, "a", '"a" is not a list of texts'),
