@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from policies.agents import RELEASES
 from policies.fields import Field
 from policies.pods import Pod
 from policies.rules import Report, Resource, Severity, Stack, StackRule, rule
 
 _MAP = "kubernetes:core/v1:ConfigMap"
-_RELEASE = "kubernetes:helm.sh/v3:Release"
 _COUNTER = re.compile(r"(?m)^[ \t]*#?[ \t]*DCGM_(?:FI|EXP)_\w+[ \t]*,")
 """A line that no other file has."""
 _OPTIONS = ("-m", "--configmap-data")
@@ -36,7 +36,7 @@ def counter_files(stack: Stack, report: Report) -> None:
         with report.reading(resource.urn):
             if resource.type == _MAP:
                 _map(resource, named, report)
-            elif resource.type == _RELEASE:
+            elif resource.type in RELEASES:
                 for file in _values(resource):
                     with report.reading(resource.urn):
                         _judge(file, resource, report)

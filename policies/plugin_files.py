@@ -6,11 +6,12 @@ from typing import Any
 
 import yaml
 
+from model import chart_values
+from policies.agents import RELEASES
 from policies.fields import Field
 from policies.rules import Report, Resource, Severity, Stack, StackRule, rule
 
 _MAP = "kubernetes:core/v1:ConfigMap"
-_RELEASE = "kubernetes:helm.sh/v3:Release"
 _CHARTS = {"nvidia-device-plugin": ("config", "map"), "gpu-operator": ("devicePlugin", "config", "data")}
 """Charts that take files by name, and where among their values."""
 _WORDS = re.compile(r"\b(?:migStrategy|timeSlicing|mps|renameByDefault)\b|nvidia\.com/(?:gpu|mig-)")
@@ -37,19 +38,19 @@ def plugin_files(stack: Stack, report: Report) -> None:
             for file in _files(resource):
                 with report.reading(resource.urn):
                     _judge(file, resource, report)
-            if resource.type == _RELEASE:
+            if resource.type in RELEASES:
                 _default(resource, report)
 
 
 def _files(resource: Resource) -> Iterator[Field]:
     if resource.type == _MAP:
         yield from resource.properties["data"].members().values()
-    elif resource.type == _RELEASE and (place := _CHARTS.get(_chart(resource))):
+    elif resource.type in RELEASES and (place := _CHARTS.get(_chart(resource))):
         yield from resource.properties.at("values", *place).members().values()
 
 
 def _chart(resource: Resource) -> str:
-    return (resource.properties["chart"].text() or "").rpartition("/")[2]
+    return chart_values.name(resource.properties["chart"].text() or "")
 
 
 def _judge(file: Field, resource: Resource, report: Report) -> None:

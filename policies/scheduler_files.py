@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from model import chart_values
+from policies.agents import RELEASES
 from policies.fields import Field
 from policies.rules import Report, Resource, Severity, Stack, StackRule, rule
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from model.problems import Problem
 
 _MAPS = ("kubernetes:core/v1:ConfigMap", "kubernetes:core/v1:ConfigMapPatch")
-_RELEASE = "kubernetes:helm.sh/v3:Release"
 _FILE = "volcano-scheduler.conf"
 
 
@@ -32,7 +32,7 @@ _FILE = "volcano-scheduler.conf"
 )
 def scheduler_file(stack: Stack, report: Report) -> None:
     """Judge the files in ConfigMaps and among the values of Volcano's chart."""
-    for resource in stack.of(*_MAPS, _RELEASE):
+    for resource in stack.of(*_MAPS, *RELEASES):
         with report.reading(resource.urn):
             for file in _files(resource):
                 with report.reading(resource.urn):
@@ -40,7 +40,7 @@ def scheduler_file(stack: Stack, report: Report) -> None:
 
 
 def _files(resource: Resource) -> Iterator[Field]:
-    if resource.type != _RELEASE:
+    if resource.type not in RELEASES:
         yield resource.properties["data"][_FILE]
     elif chart_values.name(resource.properties["chart"].text() or "") == chart_values.VOLCANO:
         yield resource.properties.at("values", "custom", "scheduler_config_override")

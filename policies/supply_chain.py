@@ -3,6 +3,7 @@
 import fnmatch
 import re
 
+from policies.agents import RELEASES
 from policies.fields import Field
 from policies.images import images
 from policies.pods import Pod
@@ -106,7 +107,7 @@ def image_pull_policy(pod: Pod, report: Report) -> None:
 
 @rule(
     ResourceRule,
-    types=("kubernetes:helm.sh/v3:Release", "kubernetes:helm.sh/v4:Chart", "kubernetes:helm.sh/v3:Chart"),
+    types=RELEASES,
     id="chart-versions",
     severity=Severity.MEDIUM,
     what="Charts from a repository have one exact version, and a released one.",

@@ -20,6 +20,10 @@ BREAKS: Breaks = {
     "counter-files": [
         (config_map(any=WRONG), "data.any: guage: line 2: is no type of metric"),
         (release("dcgm-exporter", customMetrics=WRONG), "values.customMetrics: guage"),
+        (
+            Resource("kubernetes:helm.sh/v4:Chart", release("dcgm-exporter", customMetrics=WRONG).inputs),
+            "values.customMetrics: guage",
+        ),
         (release("gpu-operator", dcgmExporter={"config": {"data": WRONG}}), "values.dcgmExporter.config.data: guage"),
     ]
 }

@@ -19,10 +19,16 @@ def release(**config: Any) -> Resource:
     return Resource("kubernetes:helm.sh/v3:Release", {"chart": "nvidia-device-plugin", "values": {"config": config}})
 
 
+def as_chart(release: Resource) -> Resource:
+    """Give the chart by Pulumi's newer way to install one."""
+    return Resource("kubernetes:helm.sh/v4:Chart", release.inputs)
+
+
 BREAKS: Breaks = {
     "plugin-files": [
         (config_map(any=WRONG), "data.any: sharing.timeSlicing.failRequests: "),
         (release(map={"a": WRONG}), "values.config.map.a: sharing.timeSlicing.failRequests: "),
+        (as_chart(release(map={"a": WRONG})), "values.config.map.a: sharing.timeSlicing.failRequests: "),
         (release(map=RIGHT), "values.config.default: says not which of the files is meant"),
         (release(map=RIGHT, default="wohle"), "wohle is none of the files"),
     ]

@@ -39,6 +39,10 @@ BREAKS: Breaks = {
         (file(text("gang", actions="allocate, reclaim, gangreclaim")), "must not run together"),
         (file("just text"), 'data["volcano-scheduler.conf"]: is no YAML map'),
         (file("a: [1"), "is no YAML map"),
+        (
+            Resource("kubernetes:helm.sh/v4:Chart", chart(text("gang", "bin-pack")).inputs),
+            "values.custom.scheduler_config_override: tiers[0].plugins[1].name",
+        ),
         (chart(text("gang", "bin-pack")), "values.custom.scheduler_config_override: tiers[0].plugins[1].name"),
         (file(secret(text("gang", "bin-pack"))), "[secret]: is no plugin"),
         ([TWIN, file(text(*WHOLE, TOPOLOGY, actions="enqueue"))], "actions: enqueue: without allocate nothing"),
