@@ -185,23 +185,27 @@ class Rehearsing:
         return Before(called, resources, environment, note)
 
 
-def saved(file: Path) -> Before:
+def saved(file: Path, stack: str) -> Before:
     """Read an exported state.
 
     Raises:
-        RefusedError: It is none.
+        RefusedError: It is none, or that of another stack.
     """
+    again = f"  fix: pulumi stack export -s {stack} --file {file}"
     try:
         state = json.loads(file.read_text("utf-8"))
         deployment = state["deployment"]
         resources = tuple(_of_state(each) for each in deployment.get("resources") or () if _counts(each))
     except FileNotFoundError:
         raise RefusedError(f"--state {file}: there is no such file") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RefusedError(
-            f"--state {file}: not a state that was exported: {type(error).__name__}: {error}\n"
-            "  fix: pulumi stack export -s STACK --file FILE"
-        ) from None
+    except OSError as error:
+        raise RefusedError(f"--state {file}: {error.strerror}\n{again}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        raise RefusedError(f"--state {file}: not a state that was exported\n{again}") from None
+    for head in dict.fromkeys(each.urn.partition("::")[0] for each in resources):
+        if head != f"urn:pulumi:{stack}":
+            other = head.rpartition(":")[2]
+            raise RefusedError(f"--state {file}: is the state of stack {other}, and {stack} is reviewed\n{again}")
     environment, note = _document(resources)
     return Before(file.name, resources, environment, note, saved=True)
 

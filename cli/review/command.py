@@ -86,7 +86,7 @@ def _review(name: str, against: str | None, state: Path | None) -> "Review":
     if against is not None and state is not None:
         raise RefusedError("--against and --state: only one of them can be compared with\n  fix: leave one out")
     if state is not None:
-        was = before.saved(state)
+        was = before.saved(state, name)
         return making.review(making.read(name), was.called, lambda: was)
     commit = before.commit(against)
     with before.rehearsed(commit, name) as rehearsing:

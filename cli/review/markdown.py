@@ -85,7 +85,8 @@ def _summary(review: Review) -> str:
         parts.append(f"resources: {', '.join(f'{counted[kind]} {word}' for kind, word in _WORDS.items())}")  # pyright: ignore[reportArgumentType]
     notes = [finding for finding in review.findings if finding.level == "advisory" and not finding.exempted]
     parts += [_count(len(notes), "note")] if notes else []
-    compared = f"Compared with {plain(review.against)}. No cluster and no cloud was asked."
+    word = "**Not compared**" if review.changes is None else "Compared"
+    compared = f"{word} with {plain(review.against)}. No cluster and no cloud was asked."
     return f"{'; '.join(parts)}.\n\n{compared}" if parts else compared
 
 

@@ -276,7 +276,9 @@ def test_a_saved_state_of_the_same_stack_differs_in_nothing(tmp_path: Path) -> N
     root = {"urn": stack, "type": "pulumi:pulumi:Stack", "custom": False}
     file = tmp_path / "state.json"
     file.write_text(json.dumps({"version": 3, "deployment": {"resources": [root, *saved, gone, leaving]}}))
-    was = before.saved(file)
+    was = before.saved(file, "sharing")
+    with pytest.raises(RefusedError, match="is the state of stack sharing, and twin is reviewed"):
+        before.saved(file, "twin")
     review = making.review(now, was.called, lambda: was)
     assert review.changes is not None
     assert [(each.kind, each.resource.urn, each.resource.protect) for each in review.changes] == [

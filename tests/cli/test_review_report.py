@@ -47,6 +47,11 @@ def test_a_quiet_change_is_told_in_few_words() -> None:
     assert "Nothing: 60 rules read all of 9 resources." in page
 
 
+def test_where_nothing_was_compared_the_beginning_says_so() -> None:
+    assert "**Not compared** with main (1234567)." in markdown.page(review(unjudged=("its code cannot be rehearsed",)))
+    assert "\nCompared with main (1234567)." in markdown.page(review(changes=()))
+
+
 def test_what_is_said_is_no_markup() -> None:
     """Texts come from whoever wrote the change: they can break no table, make no link and call nobody."""
     evil = "a|b`c`<img src=x>[d](https://e) @everyone *f*"
