@@ -86,6 +86,8 @@ def commit(reference: str | None) -> Commit:
         if branch and (base := _git("merge-base", "HEAD", branch)).returncode == 0:
             found = base.stdout.strip()
             return Commit(found, f"{branch.removeprefix('origin/')} ({found[:7]})")
+    if _git("rev-parse", "--verify", "--quiet", "HEAD").returncode:
+        raise RefusedError(f"{ROOT}: no commit yet, so nothing to compare with\n  fix: git commit, or --state FILE")
     return Commit(found := _known("HEAD"), f"HEAD ({found[:7]})")
 
 

@@ -52,7 +52,7 @@ def review(
     from . import annotations, markdown
 
     try:
-        found = _review(environment, against, state)
+        found = _review(environment, against, state, sarif)
         if sarif is not None:
             _write(sarif, found)
     except (RefusedError, TwinError, SourceError) as error:
@@ -79,12 +79,14 @@ def _write(file: Path, found: "Review") -> None:
         raise RefusedError(f"--sarif {file}: {error.strerror}") from None
 
 
-def _review(name: str, against: str | None, state: Path | None) -> "Review":
+def _review(name: str, against: str | None, state: Path | None, sarif: Path | None) -> "Review":
     from . import before, making
 
     environments.file(name)
     if against is not None and state is not None:
         raise RefusedError("--against and --state: only one of them can be compared with\n  fix: leave one out")
+    if sarif is not None and not sarif.parent.is_dir():
+        raise RefusedError(f"--sarif {sarif}: there is no folder {sarif.parent}\n  fix: mkdir -p {sarif.parent}")
     if state is not None:
         was = before.saved(state, name)
         return making.review(making.read(name), was.called, lambda: was)

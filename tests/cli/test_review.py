@@ -212,6 +212,7 @@ def test_a_new_environment_and_one_whose_past_cannot_be_read(checkout: Checkout)
         ({"state": Path("nope.json")}, "--state nope.json: there is no such file"),
         ({"state": ROOT / "README.md"}, f"--state {ROOT / 'README.md'}: not a state that was exported"),
         ({"against": "HEAD", "state": Path("a.json")}, "--against and --state: only one"),
+        ({"sarif": Path("nowhere") / "a.sarif"}, "--sarif nowhere/a.sarif: there is no folder nowhere"),
         ({"environment": "twni"}, "environment twni: there is no stacks/Pulumi.twni.yaml"),
     ],
 )
@@ -244,6 +245,13 @@ def test_it_is_compared_with_where_the_work_left_the_default_branch(
     git(tmp_path, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/live")
     assert before.commit(None) == before.Commit(head, f"live ({head[:7]})")
     assert before.commit("HEAD~2").called == f"HEAD~2 ({git(tmp_path, 'rev-parse', 'HEAD~2')[:7]})"
+
+
+def test_a_repository_without_a_commit_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    monkeypatch.setattr(before, "ROOT", tmp_path)
+    with pytest.raises(RefusedError, match="no commit yet, so nothing to compare with"):
+        before.commit(None)
 
 
 def test_a_past_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
