@@ -17,8 +17,9 @@ LOAD = 0.85
 MEASURED = 16
 """Nodes of the gangs that are looked at: half a rack."""
 _SIZES = {1: 30, 2: 20, 4: 20, 8: 15, MEASURED: 15}
-_SHORTEST, _LONGEST = 8, 3
-"""Run times: from an eighth to a third of the time in which gangs come and go."""
+_SHORTEST, _LONGEST = 4, 2
+"""Run times: from a quarter to half of the time in which gangs come and go. Much shorter, and two cores for the whole
+control plane cannot start and end pods as fast as that many nodes need them."""
 _PAUSE = 0.2
 _WARM = 0.3
 """Part of the time in which the cluster fills, so that gangs of then are not looked at."""
@@ -67,7 +68,9 @@ def spread(scene: Scene, seed: int, seconds: float, within: tuple[int, str] | No
             wanted += left
             busy += sum(seen.bound is not None and seen.ended is None for seen in pods)
         loads.append(busy / scene.nodes)
-        while wanted < LOAD * scene.nodes:
+        # Gangs that wait come on top, as far as there is room for them: nodes that are asked for are not busy yet.
+        on_top = min(wanted - busy, (1 - LOAD) * scene.nodes)
+        while wanted < LOAD * scene.nodes + on_top:
             (size,) = chosen.choices(list(_SIZES), list(_SIZES.values()))
             lasting = chosen.randint(round(seconds) // _SHORTEST, round(seconds) // _LONGEST)
             gang = Gang(f"{name}-{number:04}", size, lasting, within=within)
