@@ -86,6 +86,19 @@ GPU_QUEUE = Law(
     link="https://volcano.sh/en/docs/queue/",
 )
 
+GPU_NODE = Law(
+    id="gpu-node",
+    severity=Severity.HIGH,
+    what="Pods that use GPUs leave it to the scheduler on which node they run.",
+    why=(
+        "A pod with `nodeName` is bound when it is made: no scheduler sees it, so no quota, gang or taint that keeps "
+        "pods off holds for it, whatever queue it names. It takes GPUs that were kept for others, or fails at the "
+        "kubelet."
+    ),
+    fix="Remove `nodeName`. A node selector by `kubernetes.io/hostname` asks for a node and is still scheduled.",
+    link="https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/#nodename",
+)
+
 QUEUE_ALLOWED = Law(
     id="queue-allowed",
     severity=Severity.HIGH,
@@ -183,6 +196,7 @@ BY_ID: Mapping[str, Law] = MappingProxyType(
             GPU_LIMITS,
             GPU_PARTS,
             GPU_QUEUE,
+            GPU_NODE,
             QUEUE_ALLOWED,
             GPU_VISIBILITY,
             MPS_PODS,

@@ -49,6 +49,14 @@ def _gpu_limits(resources: Field, report: Report) -> None:
             report.violation(request, f"requests {request}, but the limit is {amounts['limits'][name]}")
 
 
+@rule(PodRule, laws.GPU_NODE)
+def gpu_node(pod: Pod, report: Report) -> None:
+    """Judge the node that a pod names itself."""
+    node = pod.spec["nodeName"]
+    if node.text() and uses_gpus(pod, report):
+        report.violation(node, f"goes to {node} past every scheduler")
+
+
 @rule(StackRule, laws.GPU_QUEUE)
 def gpu_queue(stack: Stack, report: Report) -> None:
     """Judge what names a queue to the scheduler of the document; without one, to the one whose label there is."""
@@ -117,4 +125,5 @@ def uses_gpus(pod: Pod, report: Report, urn: str = "") -> bool:
 RULES = (
     gpu_limits,
     gpu_queue,
+    gpu_node,
 )

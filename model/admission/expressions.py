@@ -128,12 +128,21 @@ def _gpu_parts() -> str:
     )
 
 
-def _gpu_queue(env: "Environment") -> str:
-    # When a pod is made its queue is settled, and what operators make name it in ways of their own: a container may be
-    # added to it for debugging.
+def _unless_settled(faults: str) -> str:
+    # When a pod is made its queue and its node are settled, and what operators make name it in ways of their own: a
+    # container may be added to it for debugging.
     settled = f"variables.kind == {literal(_key(CORE, 'Pod'))} && request.operation == 'UPDATE'"
-    faults = joined(f"[{_by_naming(env, _unnamed)}, {_by_naming(env, _placed)}]")
     return f"{settled} || variables.gpuPods.size() == 0 ? '' : {faults}"
+
+
+def _gpu_queue(env: "Environment") -> str:
+    return _unless_settled(joined(f"[{_by_naming(env, _unnamed)}, {_by_naming(env, _placed)}]"))
+
+
+def _gpu_node() -> str:
+    node = "pod.?spec.?nodeName.orValue('')"
+    says = f"{node} == '' ? '' : 'goes to ' + {node} + ' past every scheduler'"
+    return _unless_settled(per_pod(says, of="variables.gpuPods"))
 
 
 def _unnamed(naming: Naming) -> str:
@@ -244,6 +253,7 @@ def expressions(env: "Environment") -> dict[str, str]:
         laws.GPU_LIMITS.id: _gpu_limits(),
         laws.GPU_PARTS.id: _gpu_parts(),
         laws.GPU_QUEUE.id: _gpu_queue(env),
+        laws.GPU_NODE.id: _gpu_node(),
         laws.QUEUE_ALLOWED.id: _queue_allowed(),
         laws.GPU_VISIBILITY.id: _gpu_visibility(),
         laws.IMAGE_VERSION.id: _image_version(),

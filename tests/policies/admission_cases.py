@@ -15,6 +15,7 @@ BAD: dict[str, Any] = {
     "gpu-limits": template(gpus(1, requests=2)),
     "gpu-parts": template(container(resources={"limits": {"nvidia.com/gpu.shared": 2}})),
     "gpu-queue": template(gpus(1), queue=None, schedulerName="default-scheduler"),
+    "gpu-node": template(gpus(1), nodeName="train-0"),
     "queue-allowed": template(queue="production"),
     "gpu-visibility": template(container(env=[{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}])),
     "image-version": template(container(image="a")),

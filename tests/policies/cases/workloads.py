@@ -110,6 +110,11 @@ BREAKS: Breaks = {
         (volcano_job(gpus(8), schedulerName="default-scheduler"), "default-scheduler knows no queues"),
         ([DEFAULTING, of_team("Pod", template(gpus(8), queue=None), "elsewhere")], "names no queue"),
     ],
+    "gpu-node": [
+        (pod(gpus(8), nodeName="train-0"), "spec.nodeName: goes to train-0 past every scheduler"),
+        (workload("Job", template(gpus(1), nodeName="train-0")), "spec.template.spec.nodeName"),
+        (workload("Volcano Job", template(gpus(8), nodeName="train-0")), "nodeName: goes to train-0"),
+    ],
 }
 
 PASSES: Passes = {
@@ -149,6 +154,12 @@ PASSES: Passes = {
         ],
         workload("DaemonSetPatch", {"spec": {"containers": [gpus(8)]}}),
     ],
+    "gpu-node": [
+        pod(gpus(8)),
+        pod(gpus(8), nodeName=""),
+        pod(container(), nodeName="train-0"),
+        pod(gpus(8), nodeSelector={"kubernetes.io/hostname": "train-0"}),
+    ],
 }
 
 UNKNOWNS: Unknowns = {
@@ -161,5 +172,9 @@ UNKNOWNS: Unknowns = {
         (pod(gpus(8), queue=UNKNOWN), 'metadata.annotations["scheduling.volcano.sh/queue-name"]'),
         (ray(UNKNOWN, gpus(8)), "metadata.labels"),
         (pod(container(resources=UNKNOWN), queue=None), "spec.containers[0].resources"),
+    ],
+    "gpu-node": [
+        (pod(gpus(8), nodeName=UNKNOWN), "spec.nodeName"),
+        (pod(container(resources=UNKNOWN), nodeName="train-0"), "spec.containers[0].resources"),
     ],
 }
