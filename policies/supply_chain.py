@@ -69,7 +69,9 @@ def image_registries(pod: Pod, report: Report) -> None:
 
 
 def _within(repository: str, pattern: str) -> bool:
-    return any(fnmatch.fnmatchcase(repository, each) for each in (pattern, f"{pattern}/*"))
+    # Part by part: `*.example.org` is no folder of somebody else's registry.
+    found, wanted = repository.split("/"), pattern.split("/")
+    return len(wanted) <= len(found) and all(map(fnmatch.fnmatchcase, found, wanted))
 
 
 def _repository(image: str) -> str:

@@ -68,6 +68,7 @@ BREAKS: Breaks = {
         ([EXACTLY, image("nvcr.io/nvidia/pytorch-nightly:1")], "is of nvcr.io"),
         ([ALLOWED, image("registry.example.org.evil.com/a:1")], "is of registry.example.org.evil.com"),
         ([ALLOWED, image("localhost:5000/a")], "is of localhost:5000"),
+        ([demanding("image-registries", allowed=["*.example.org"]), image("evil.io/a.example.org/b:1")], "evil.io"),
         ([ALLOWED, workload("Deployment", template())], "spec.template.spec.containers[0].image"),
     ],
     "image-pull-policy": [
@@ -96,6 +97,8 @@ PASSES: Passes = {
         [ALLOWED, image("registry.example.org/team/a:1")],
         [ALLOWED, image(f"nvcr.io/nvidia/k8s/dcgm-exporter{DIGEST}")],
         [demanding("image-registries", allowed=["docker.io/library"]), image("busybox")],
+        [demanding("image-registries", allowed=["*.example.org"]), image("mirror.example.org/team/b:1")],
+        [demanding("image-registries", allowed=["*"]), image("busybox")],
     ],
     "image-pull-policy": [image("a:1"), image("a:1", imagePullPolicy="IfNotPresent")],
     "chart-versions": [
