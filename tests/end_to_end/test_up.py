@@ -263,6 +263,10 @@ def test_a_training_job_starts_whole_comes_back_and_completes(client: Client, ch
     workloads.starts_comes_back_and_completes(client, model_document.read(checkout.document).value)
 
 
+def test_an_elastic_ray_cluster_starts_with_its_least_and_grows(client: Client, checkout: Checkout) -> None:
+    workloads.starts_with_its_least_and_grows(client, model_document.read(checkout.document).value)
+
+
 def test_volcano_refuses_the_jobs_that_the_model_calls_wrong(client: Client) -> None:
     workloads.are_refused_as_the_model_says(client)
 

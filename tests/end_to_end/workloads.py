@@ -1,11 +1,13 @@
-"""A training job as the stack makes it, on a cluster that is up, without an `up` of its own."""
+"""Workloads as the stack makes them, on a cluster that is up, without an `up` of their own."""
 
 import copy
 import json
 from typing import Any
 
 from lightkube import ApiError, Client
+from lightkube.generic_resource import create_namespaced_resource
 from lightkube.resources.core_v1 import Pod
+from lightkube.types import PatchType
 
 from model import document, gangs
 from model.environment import Environment
@@ -16,6 +18,7 @@ from twin.stages import RUNS_FOR
 
 from .looking import Job, PodGroup, bound, eventually, pods, racks
 
+RayCluster: Any = create_namespaced_resource("ray.io", "v1", "RayCluster", "rayclusters")
 NAME = "pretraining"
 AT = ("training", "jobs", NAME)
 
@@ -87,6 +90,35 @@ def _phase(client: Client) -> str | None:
 def _ran(client: Client) -> bool:
     """What `up` waits for."""
     return "Running" in {each["status"] for each in _status(client).get("conditions", [])}
+
+
+ELASTIC = "elastic"
+
+
+def starts_with_its_least_and_grows(client: Client, value: dict[str, Any]) -> None:
+    """A Ray cluster of 4 to 16 workers starts with the head and 4, and what Ray's autoscaler asks for comes, too."""
+    changed = copy.deepcopy(value)
+    clusters = changed["ray"]["clusters"]
+    least = {key: each for key, each in clusters["tuning"].items() if key != "within"}
+    clusters[ELASTIC] = {**least, "workers": {**least["workers"], "count": {"min": 4, "max": 16}}}
+    environment = document.load(changed)
+    made = rehearse(environment, stack="twin").named(f"platform-ray-{ELASTIC}-cluster")
+    client.create(RayCluster.from_dict(json.loads(json.dumps(made.inputs, default=dict))))
+    assert eventually(lambda: len(bound(_of_elastic(client))) == 5)
+    group = client.get(PodGroup, f"ray-{ELASTIC}-pg", namespace="research")
+    assert group["spec"]["minMember"] == gangs.gang(environment, ("ray", "clusters", ELASTIC)).pods == 5
+    (head,) = [pod for pod in _of_elastic(client) if (pod.metadata.labels or {}).get("ray.io/node-type") == "head"]
+    assert "autoscaler" in {container.name for container in head.spec.containers}
+    # As the autoscaler does it, whose field this is.
+    grown = [{"op": "add", "path": "/spec/workerGroupSpecs/0/replicas", "value": 6}]
+    client.patch(RayCluster, ELASTIC, grown, namespace="research", patch_type=PatchType.JSON)
+    assert eventually(lambda: len(bound(_of_elastic(client))) == 7)
+    client.delete(RayCluster, ELASTIC, namespace="research")
+    assert eventually(lambda: not _of_elastic(client))
+
+
+def _of_elastic(client: Client) -> list[Any]:
+    return pods(client, "research", **{"ray.io/cluster": ELASTIC})
 
 
 def are_refused_as_the_model_says(client: Client) -> None:
