@@ -103,5 +103,7 @@ def test_who_is_next_and_where(
     assert len(Counter(nodes_of(volcano, "three"))) == spread
     for name in (*shares, "three"):
         volcano.delete(VolcanoJob, name, namespace="default")
-    eventually(lambda: not any(nodes_of(volcano, name) for name in (*shares, "three")), limit=60, what="their pods are gone")
+    eventually(
+        lambda: not any(nodes_of(volcano, name) for name in (*shares, "three")), limit=60, what="their pods are gone"
+    )
     twin.apply_nodes(OWN)
