@@ -207,8 +207,8 @@ def document() -> str:
         "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
         "kind": "KwokConfiguration",
         "options": {
-            # A worker waits for the API server after each pod, where every node has a kubelet of its own. The default of
-            # 4 starts and ends 50 pods a second; many more would take the API server from what is measured.
+            # A worker waits for the API server after each pod, where every node has a kubelet of its own. The default,
+            # 4, starts and ends 50 pods a second; many more would take the API server from what is measured.
             "podPlayStageParallelism": 8,
             # KWOK's defaults, which it does not fill in beside a setting.
             "nodePlayStageParallelism": 4,
