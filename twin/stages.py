@@ -203,18 +203,4 @@ def stages() -> list[dict[str, Any]]:
 
 def document() -> str:
     """Give the configuration file of KWOK."""
-    settings = {
-        "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
-        "kind": "KwokConfiguration",
-        "options": {
-            # A worker waits for the API server after each pod, where every node has a kubelet of its own. The default,
-            # 4, starts and ends 50 pods a second; many more would take the API server from what is measured.
-            "podPlayStageParallelism": 8,
-            # KWOK's defaults, which it does not fill in beside a setting.
-            "nodePlayStageParallelism": 4,
-            "nodeLeaseParallelism": 4,
-            "podsOnNodeSyncParallelism": 1,
-            "enablePodsOnNodeSyncListPager": True,
-        },
-    }
-    return yaml.safe_dump_all([settings, *stages()], sort_keys=False)
+    return yaml.safe_dump_all(stages(), sort_keys=False)
