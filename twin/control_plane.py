@@ -17,7 +17,7 @@ from twin.paths import CHECKOUT, Paths
 
 PORTS = ("etcd", "etcd-peer", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", running.CLOUD)
 # The order of starting. Each rank waits until the one before works; stopping goes the other way.
-_SETTINGS = {"kube-apiserver": {"GOGC": "400"}}
+_SETTINGS = {"kube-apiserver": {"GOGC": "300"}}
 """Environment by program. A thousand nodes are a gigabyte in the API server, and by default it goes over all of it each
 time that it has allocated as much again: on two cores a gang then waits for that."""
 RANKS = (("etcd",), ("kube-apiserver",), ("kube-controller-manager", "kube-scheduler", "kwok", "lender"))
