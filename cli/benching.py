@@ -63,6 +63,7 @@ def bench(
 def _ground(length: "Length") -> Iterator[tuple["Twin", dict[str, float]]]:
     """Bring the stack up on a fresh twin; give it, and how long its nodes and the `up` took, in seconds."""
     from model import document
+    from model.engine_names import DOCUMENT_KEY
     from model.offers import node_offers
     from twin.bench import ground
     from twin.cluster import Twin
@@ -82,7 +83,7 @@ def _ground(length: "Length") -> Iterator[tuple["Twin", dict[str, float]]]:
         twin.apply_nodes(node_offers(environment))
         nodes = time.monotonic() - began
         engine = Engine.of_twin(twin.environment())
-        config = _config(root, {document.KEY: value})
+        config = _config(root, {DOCUMENT_KEY: value})
         engine.read("stack", "init", "--stack", _STACK, "--cwd", str(config.parent))
         began = time.monotonic()
         engine.run("up", "--stack", _STACK, "--config-file", str(config), "--yes", "--skip-preview")

@@ -4,12 +4,11 @@ import json
 from typing import Any
 
 from model import document, document_changes
+from model.engine_names import ROOT_TYPE
 from model.environment import Environment
 from model.problems import DocumentError
 
 from .output import console
-
-_ROOT = "gangline:index:Platform"
 
 
 def show(exported: str, environment: Environment) -> None:
@@ -34,7 +33,7 @@ def document_of(exported: str) -> Environment | None:
     try:
         state: dict[str, Any] = json.loads(exported)
         for resource in (state.get("deployment") or {}).get("resources") or ():
-            if resource.get("type") == _ROOT:
+            if resource.get("type") == ROOT_TYPE:
                 return document.load((resource.get("inputs") or {}).get("environment"))
     except (DocumentError, ValueError):
         return None

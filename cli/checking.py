@@ -36,14 +36,16 @@ def _settings(name: str, environment: "Environment") -> list[str]:
     if not (held.levels or held.options or held.exemptions):
         return []
     from model import document
+    from model.engine_names import ROOT_TYPE
     from twin.monitor import Resource
     from twin.policy_pack import judge
 
     from .review.places import Places
 
-    type_ = "gangline:index:Platform"
     told = environment.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    root = Resource(f"urn:pulumi:{name}::gangline::{type_}::{name}", type_, name, None, False, {"environment": told})
+    root = Resource(
+        f"urn:pulumi:{name}::gangline::{ROOT_TYPE}::{name}", ROOT_TYPE, name, None, False, {"environment": told}
+    )
     file = environments.file(name)
     read = document.read(file)
     places = Places(str(file), "", read.value, read.positions)

@@ -6,6 +6,7 @@ from typing import Any
 import yaml
 
 from model import aws, document, operators
+from model.engine_names import DOCUMENT_KEY
 from model.environment import Environment
 from model.offers import node_offers
 from twin import host, tools
@@ -92,7 +93,7 @@ def borrowed_config(name: str) -> Path:
         lent[product]["version"] = version
     value["releases"] = (value.get("releases") or {}) | lent
     _without_operator(value)
-    config = {"pulumi:disable-default-providers": ["aws", "kubernetes"], document.KEY: value}
+    config = {"pulumi:disable-default-providers": ["aws", "kubernetes"], DOCUMENT_KEY: value}
     file = STATE / "stacks" / f"Pulumi.{name}.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     kept = yaml.safe_load(file.read_text()) if file.exists() else {}

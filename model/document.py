@@ -35,14 +35,12 @@ from . import (
     workload_rules,
 )
 from .aws import addons, archive, blocks, cluster_rules, efs, lustre, pool_rules, registry
+from .engine_names import DOCUMENT_KEY
 from .environment import Environment
 from .monitoring import counters, effects, exporter, thresholds
 from .problems import DocumentError, Problem, answered, lost, nearest
 from .reading import Positions
 from .storage import caches, claims, contract_rules, disks, existing, mounts, stores
-
-KEY = "gangline:environment"
-"""The stack-config key of the document."""
 
 Rule = Callable[[Environment], Iterable[Problem]]
 
@@ -221,10 +219,10 @@ def read(file: File) -> Document:
             for key, (first, second) in reading.duplicates(around).items():
                 message = f"{key} is given twice (lines {first} and {second}), so which one counts is unclear"
                 raise _unreadable(file, first, message, "keep one of them")
-        node = reading.child(config, KEY)
+        node = reading.child(config, DOCUMENT_KEY)
         if node is None:
-            near = nearest(KEY, reading.keys(config))
-            raise _unreadable(file, None, f"it has no {KEY} under config{f', but {near}' if near else ''}")
+            near = nearest(DOCUMENT_KEY, reading.keys(config))
+            raise _unreadable(file, None, f"it has no {DOCUMENT_KEY} under config{f', but {near}' if near else ''}")
         value, hidden = reading.value_of(node)
     except reading.ReadingError as error:
         raise _unreadable(file, error.line, f"cannot be read as YAML: {error}") from None

@@ -3,7 +3,7 @@
 from typing import Any
 
 from . import fields
-from .document import KEY
+from .engine_names import DOCUMENT_KEY
 from .environment import Environment
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -30,8 +30,8 @@ def json_schema() -> dict[str, Any]:
             "config": {
                 "type": "object",
                 "description": "Pulumi configuration of the stack.",
-                "properties": {KEY: {"$ref": "#/$defs/Environment"}},
-                "required": [KEY],
+                "properties": {DOCUMENT_KEY: {"$ref": "#/$defs/Environment"}},
+                "required": [DOCUMENT_KEY],
             }
         },
         "required": ["config"],

@@ -1,7 +1,6 @@
 """Laws about workloads that reach for their node."""
 
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from model import laws
 from policies.fields import Field
@@ -83,7 +82,7 @@ class _Judge:
     ),
     link="https://kubernetes.io/docs/concepts/storage/volumes/#hostpath",
     options={
-        "folders": Option(list, [], "Folders of nodes that may be volumes, such as `/mnt/shared/*`: `*` is any text.")
+        "folders": Option(list, (), "Folders of nodes that may be volumes, such as `/mnt/shared/*`: `*` is any text.")
     },
 )
 def host_volumes(volume: Field, report: Report) -> None:
@@ -92,7 +91,7 @@ def host_volumes(volume: Field, report: Report) -> None:
     said = folder.text()
     if said is None:
         return
-    named = any(fnmatchcase(said, pattern) for pattern in report.options["folders"])
+    named = report.listed("folders", said)
     # A folder above is in the path, not in the name.
     if not named or ".." in said.split("/"):
         report.violation(folder, f"{folder} is a folder of the node")

@@ -1,7 +1,6 @@
 """Laws about who may do what in the cluster."""
 
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 
 from policies.fields import Field
 from policies.pods import Pod
@@ -35,7 +34,7 @@ _ENTRANCES = {
     "pods/attach": ("create", "get"),
     "pods/ephemeralcontainers": ("update", "patch"),
 }
-_ROLES_OPTION = {"roles": Option(list, [], "Names of roles, `*` for any text, of which this was decided.")}
+_ROLES_OPTION = {"roles": Option(list, (), "Names of roles, `*` for any text, of which this was decided.")}
 
 
 @rule(
@@ -54,14 +53,14 @@ _ROLES_OPTION = {"roles": Option(list, [], "Names of roles, `*` for any text, of
         "binding of a delivery tool that cannot do with less in the option `bindings`."
     ),
     link=_PRACTICES,
-    options={"bindings": Option(list, [], "Names of bindings, `*` for any text, of which this was decided.")},
+    options={"bindings": Option(list, (), "Names of bindings, `*` for any text, of which this was decided.")},
 )
 def cluster_admin(binding: Field, report: Report) -> None:
     """Judge the role of a binding, and the group that needs none."""
     with report.reading():
         name = binding.at("roleRef", "name")
         everywhere = binding["kind"].text() != "RoleBinding"
-        if name.text() in (_OF_ALL if everywhere else _ALL_ROLES) and not _named(binding, report.options["bindings"]):
+        if name.text() in (_OF_ALL if everywhere else _ALL_ROLES) and not _named(binding, report, "bindings"):
             report.violation(name, "is everything in the cluster")
     with report.reading():
         for subject in binding["subjects"].items():
@@ -105,7 +104,7 @@ def roles_of_everybody(binding: Field, report: Report) -> None:
 )
 def rbac_wildcards(role: Field, report: Report) -> None:
     """Judge the rules of a role."""
-    if _named(role, report.options["roles"]):
+    if _named(role, report, "roles"):
         return
     for permission in role["rules"].items():
         for part in ("verbs", "resources", "apiGroups", "nonResourceURLs"):
@@ -167,7 +166,7 @@ def secrets_readable(role: Field, report: Report) -> None:
 )
 def rbac_escalation(role: Field, report: Report) -> None:
     """Judge verbs and resources by which a role outgrows itself."""
-    if _named(role, report.options["roles"]):
+    if _named(role, report, "roles"):
         return
     doors = _DOORS if role["kind"].text() == "Role" else {**_DOORS, **_ENTRANCES}
     for permission in role["rules"].items():
@@ -189,12 +188,9 @@ def _leading(resource: str, doors: Mapping[str, tuple[str, ...]]) -> set[str]:
     }
 
 
-def _named(it: Field, patterns: list[str]) -> bool:
+def _named(it: Field, report: Report, option: str) -> bool:
     """Whether the environment has decided of a role or a binding; its name is read only if some have names."""
-    if not patterns:
-        return False
-    name = it.at("metadata", "name").text() or ""
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    return bool(report.options[option]) and report.listed(option, it.at("metadata", "name").text() or "")
 
 
 def _texts(items: Field) -> set[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -147,6 +148,10 @@ class Report:
     def violation(self, where: Field | str, message: str, urn: str = "") -> None:
         """Say that the rule is broken at a field."""
         self.violations.append(Violation(where.path if isinstance(where, Field) else where, message, urn))
+
+    def listed(self, option: str, text: str) -> bool:
+        """Whether an option that is a list of patterns, with `*` for any text, names something."""
+        return any(fnmatchcase(text, pattern) for pattern in self.options[option])
 
     def reading(self, urn: str = "") -> "Reading":
         """Read fields in this block: one that cannot be read ends the block, not the rule, and is noted."""

@@ -21,6 +21,7 @@ import yaml
 from google.protobuf import empty_pb2, json_format
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc, plugin_pb2
 
+from model.engine_names import DOCUMENT_KEY, ROOT_TYPE
 from model.exemptions import STACK
 from policies import pods
 from policies.fields import Field
@@ -44,10 +45,6 @@ from policies.settings import Exemption, Run, settle
 _Rule = TypeVar("_Rule", bound=Rule)
 
 NAME = "gangline"
-PLATFORM = "gangline:index:Platform"
-"""The root component of a stack; its property `environment` is the document."""
-DOCUMENT = "gangline:environment"
-"""The stack-config key of the document."""
 
 _MESSAGE_LIMIT = 400 * 1024 * 1024  # as in pulumi_policy: a whole stack is one message
 _LEVELS = {
@@ -89,7 +86,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         self._preview = request.dry_run
         self._stack = f"urn:pulumi:{request.stack}::{request.project}::{STACK}::{request.project}-{request.stack}"
         # Before any resource: one of a fork's own may be judged before the component that carries the document.
-        told = request.config.get(DOCUMENT)
+        told = request.config.get(DOCUMENT_KEY)
         self._configured = _document(told) if told else None
         self._document: Field | None = None
         self._platform: str | None = None
@@ -152,7 +149,7 @@ class Analyzer(analyzer_pb2_grpc.AnalyzerServicer):
         resource = _resource(request)
         response = analyzer_pb2.AnalyzeResponse()
         waiting: list[tuple[str, Unjudged]] = []
-        if resource.type == PLATFORM:
+        if resource.type == ROOT_TYPE:
             # A component's outputs are what it chose to register: its inputs are seen here only.
             self._document = resource.properties["environment"]
             self._settle()

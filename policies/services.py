@@ -1,7 +1,5 @@
 """Laws about what can be reached from outside the cluster."""
 
-from fnmatch import fnmatchcase
-
 from model import networks
 from policies.fields import Field
 from policies.rules import Level, Option, Report, ResourceRule, Severity, rule
@@ -47,22 +45,22 @@ _AWS_TYPES = frozenset({"external", "nlb-ip"})
     link="https://docs.ray.io/en/latest/ray-security/index.html",
     options={
         "services": Option(
-            list, [], "Gateways that are meant to be reached, as `namespace/name`, with `*` for any text."
+            list, (), "Gateways that are meant to be reached, as `namespace/name`, with `*` for any text."
         )
     },
 )
 def public_services(it: Field, report: Report) -> None:
     """Judge services, and those that KubeRay is told to make. Of other ports of nodes `node-ports` speaks."""
-    spec, meant = it["spec"], report.options["services"]
+    spec = it["spec"]
     with report.reading():
         if (
             spec["type"].text() == "LoadBalancer"
-            and not _meant(it["metadata"], meant)
+            and not _meant(it["metadata"], report)
             and _open(spec, it["metadata"]["annotations"])
         ):
             report.violation(spec["type"], "is a load balancer that is open to all")
     with report.reading():
-        if spec["externalIPs"].items() and not _meant(it["metadata"], meant):
+        if spec["externalIPs"].items() and not _meant(it["metadata"], report):
             report.violation(spec["externalIPs"], "nodes take what comes to these addresses, whoever they belong to")
     with report.reading():
         for cluster in ray_clusters(it):
@@ -115,11 +113,11 @@ def node_ports(it: Field, report: Report) -> None:
         report.violation(kind, "opens a port on every node")
 
 
-def _meant(metadata: Field, patterns: list[str]) -> bool:
-    if not patterns:
-        return False
-    name = f"{namespace(metadata)}/{metadata['name'].text() or ''}"
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+def _meant(metadata: Field, report: Report) -> bool:
+    # Its name is read only if some have names.
+    return bool(report.options["services"]) and report.listed(
+        "services", f"{namespace(metadata)}/{metadata['name'].text() or ''}"
+    )
 
 
 def _open(spec: Field, *annotations: Field) -> bool:

@@ -1,7 +1,7 @@
 """Laws about where images and charts come from, and that the same ones come again."""
 
-import fnmatch
 import re
+from fnmatch import fnmatchcase
 
 from policies.agents import RELEASES
 from policies.fields import Field
@@ -28,18 +28,17 @@ _EARLY = re.compile(r"-(?:alpha|beta|rc|dev|snapshot)", re.IGNORECASE)
     link=_NAMES,
     options={
         "repositories": Option(
-            list, [], "Repositories, such as `registry.example.org/*`; `*` for all images. None when empty."
+            list, (), "Repositories, such as `registry.example.org/*`; `*` for all images. None when empty."
         )
     },
 )
 def image_digest(pod: Pod, report: Report) -> None:
     """Judge the images that are meant to be pinned."""
-    patterns = report.options["repositories"]
-    if not patterns:
+    if not report.options["repositories"]:
         return
     for image, name in images(pod, report):
         repository = _repository(name)
-        if "@sha256:" not in name and any(fnmatch.fnmatchcase(repository, pattern) for pattern in patterns):
+        if "@sha256:" not in name and report.listed("repositories", repository):
             report.violation(image, f"{image} has no digest")
 
 
@@ -53,7 +52,7 @@ def image_digest(pod: Pod, report: Report) -> None:
     link=_NAMES,
     options={
         "allowed": Option(
-            list, [], "Registries, or registries with a path: `registry.example.org/ml/*`. All when empty."
+            list, (), "Registries, or registries with a path: `registry.example.org/ml/*`. All when empty."
         )
     },
 )
@@ -71,7 +70,7 @@ def image_registries(pod: Pod, report: Report) -> None:
 def _within(repository: str, pattern: str) -> bool:
     # Part by part: `*.example.org` is no folder of somebody else's registry.
     found, wanted = repository.split("/"), pattern.split("/")
-    return len(wanted) <= len(found) and all(map(fnmatch.fnmatchcase, found, wanted))
+    return len(wanted) <= len(found) and all(map(fnmatchcase, found, wanted))
 
 
 def _repository(image: str) -> str:

@@ -20,6 +20,7 @@ from components.tenants.tenant import Tenant
 from model import aws, bottlerocket, features, operators, rdma
 from model.admission.policies import policies
 from model.aws import blocks
+from model.engine_names import ROOT_TYPE
 from model.environment import Environment
 from model.namespaces import AGENTS
 from model.releases import upstream
@@ -33,7 +34,7 @@ from stacks.storage import has_agents, storage, volumes
 from stacks.workloads import workloads
 
 
-@pulumi.type_token("gangline:index:Platform")
+@pulumi.type_token(ROOT_TYPE)
 class Platform(Component):
     """The software of a GPU cluster, from one document.
 

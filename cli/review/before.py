@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli.environments import ROOT, STACKS
 from cli.refusals import RefusedError
+from model.engine_names import ROOT_TYPE
 
 if TYPE_CHECKING:
     from model.environment import Environment
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _SCRIPT = Path(__file__).with_name("rehearsing.py")
 _STACK = "pulumi:pulumi:Stack"
-_PLATFORM = "gangline:index:Platform"
 _PATIENCE = 300
 """Seconds for a rehearsal, which takes a few. What hangs must not take the rest of a report with it."""
 
@@ -251,7 +251,7 @@ def _document(resources: "tuple[Resource, ...]") -> "tuple[Environment | None, s
     from model import document
     from model.problems import DocumentError
 
-    root = next((each for each in resources if each.type == _PLATFORM), None)
+    root = next((each for each in resources if each.type == ROOT_TYPE), None)
     if root is None:
         return None, "it has no document, so pools and queues cannot be compared"
     try:

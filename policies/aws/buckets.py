@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 
 from policies.aws.reading import BUCKETS, listed, naming, parsed, told
 from policies.fields import Field
@@ -203,8 +202,7 @@ def _encrypted(encryption: Field, configuration: Resource, report: Report) -> No
 def bucket_versions(stack: Stack, report: Report) -> None:
     """Look for the versioning of each bucket, in its own properties too."""
     for bucket in stack.of(*BUCKETS):
-        name = bucket.urn.rpartition("::")[2]
-        if any(fnmatchcase(name, pattern) for pattern in report.options["without"]):
+        if report.listed("without", bucket.urn.rpartition("::")[2]):
             continue
         with report.reading(bucket.urn):
             inline = bucket.inputs.at("versioning", "enabled")

@@ -1,7 +1,5 @@
 """Laws about which machines a stack may have, and how many GPUs."""
 
-from fnmatch import fnmatchcase
-
 from policies.aws.machine_types import BLOCK, RESERVATION, RESERVED, gpus, machine_gpus, pool_gpus, requirements
 from policies.aws.reading import LAUNCH_TEMPLATES, NODE_GROUPS, NODE_POOL, names, template_of
 from policies.fields import Field, UnreadableError
@@ -50,7 +48,7 @@ def instance_types(machine: Field, report: Report) -> None:
 
 
 def _approved(where: Field, name: str | None, report: Report) -> None:
-    if name and not any(fnmatchcase(name, pattern) for pattern in report.options["allowed"]):
+    if name and not report.listed("allowed", name):
         report.violation(where, f"{where} was not approved")
 
 
@@ -66,9 +64,7 @@ def _pool(pool: Field, report: Report) -> None:
         for each in named["family"].items():
             with report.reading():
                 name = each.text() or ""
-                if not all(
-                    any(fnmatchcase(f"{name}.{size}", it) for it in report.options["allowed"]) for size in sizes
-                ):
+                if not all(report.listed("allowed", f"{name}.{size}") for size in sizes):
                     report.violation(each, f"{each} was not approved, or not in all sizes")
     elif "category" in named:
         for each in named["category"].items():

@@ -11,6 +11,7 @@ from cli import destroying, local, rendering, twinning
 from cli.engine import Engine
 from cli.refusals import RefusedError
 from model import document
+from model.engine_names import DOCUMENT_KEY
 from model.problems import DocumentError
 from twin.aws import names
 from twin.cluster import Twin
@@ -21,7 +22,7 @@ def test_the_twin_may_take_down_what_it_borrowed(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(local, "STATE", tmp_path)
     file = local.borrowed_config("aws-training")
     config = yaml.safe_load(file.read_text())["config"]
-    value = config[document.KEY]
+    value = config[DOCUMENT_KEY]
     assert config["pulumi:disable-default-providers"] == ["aws", "kubernetes"]
     assert value["data"] == "delete"
     assert "context" not in value["cluster"]

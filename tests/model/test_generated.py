@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from model import document, fields, generated
+from model.engine_names import DOCUMENT_KEY
 from model.environment import Environment
 from model.schema import json_schema
 from tests.model.documents import example, put, rename
@@ -71,7 +72,7 @@ def test_documents_are_shipped():
     ],
 )
 def test_an_editor_sees_what_is_wrong_with_a_shape(change):
-    assert list(SCHEMA.iter_errors({"config": {document.KEY: example(change)}}))
+    assert list(SCHEMA.iter_errors({"config": {DOCUMENT_KEY: example(change)}}))
 
 
 def test_every_field_says_what_it_means():

@@ -25,6 +25,7 @@ from model import (
     workloads,
 )
 from model.bounds import bounds
+from model.engine_names import DOCUMENT_KEY
 from model.problems import render
 from model.quantities import Quantity
 from model.schema import json_schema
@@ -145,7 +146,7 @@ def test_gangs_fit_where_they_are_said_to(value: dict[str, Any]):
 @_relaxed
 @given(documents())
 def test_editors_accept_what_we_accept(value: dict[str, Any]):
-    SCHEMA.validate({"config": {document.KEY: value}})
+    SCHEMA.validate({"config": {DOCUMENT_KEY: value}})
 
 
 _junk = st.one_of(

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from model import document as model_document
+from model.engine_names import DOCUMENT_KEY
 from policies.pack import RULES
 from tests.policies import checks
 from tests.policies.in_process import InProcess
@@ -44,7 +45,7 @@ def test_the_rule_in_the_guide() -> None:
 def test_the_settings_in_the_guide() -> None:
     """The model takes them, and the pack knows all names."""
     shown = [yaml.safe_load(block) for block in _blocks("policies:")]
-    shown += [yaml.safe_load(block)[model_document.KEY] for block in _blocks(f"{model_document.KEY}:")]
+    shown += [yaml.safe_load(block)[DOCUMENT_KEY] for block in _blocks(f"{DOCUMENT_KEY}:")]
     assert len(shown) == 5
     for block in shown:
         judged = model_document.judge(document("twin") | block)

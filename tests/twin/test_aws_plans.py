@@ -11,6 +11,7 @@ from aws_engine import client, plan, serving_moto
 from test_language_host_engine import Engine
 
 from model import document
+from model.engine_names import DOCUMENT_KEY
 from twin.aws.names import VARIABLE
 from twin.paths import CHECKOUT
 
@@ -80,7 +81,7 @@ class Stack:
         """Make the changed document the stack's configuration."""
         file = self.engine.project / "Pulumi.test.yaml"
         whole = yaml.safe_load(file.read_text()) if file.exists() else {}
-        whole["config"] = {document.KEY: value_of(*changes)}
+        whole["config"] = {DOCUMENT_KEY: value_of(*changes)}
         file.write_text(yaml.safe_dump(whole))
 
     def plan(self, *changes: Change) -> dict[str, str]:
