@@ -42,8 +42,10 @@ def scheduler_configuration(env: "Environment") -> dict[str, Any]:
     """The scheduler's configuration file (`volcano-scheduler.conf`) as a value.
 
     priority, gang, conformance and capacity stand in one tier, because the gang-aware actions ask the first tier that
-    answers, and with capacity in a later one no queue's `deserved` would be protected. There is no overcommit plugin:
-    on a full cluster it keeps claiming jobs out of the queue, so nothing would ever be reclaimed for them.
+    answers, and with capacity in a later one no queue's `deserved` would be protected. Nothing is evicted for a job
+    that is not let into its queue, and no node is brought for it, as it has no pods. So neither a full cluster nor a
+    queue at its capability keeps it out: there is no overcommit plugin, and capacity judges when nodes are given, not
+    before (docs/decisions/084-*.md). Only a namespace's quota does, since pods beyond it cannot be made.
     """
     scheduler = env.scheduler
     if scheduler.override:
@@ -54,7 +56,8 @@ def scheduler_configuration(env: "Environment") -> dict[str, Any]:
         {"name": "priority"},
         {"name": "gang"},
         {"name": "conformance"},
-        {"name": "capacity", "enableHierarchy": True},
+        {"name": "capacity", "enableHierarchy": True, "enableJobEnqueued": False},
+        {"name": "resourcequota"},
     ]
     return {"actions": ", ".join(actions), "tiers": [{"plugins": deciding}, {"plugins": _placing(env)}]}
 

@@ -112,7 +112,7 @@ def _share(group: Group, missing: int) -> Amounts:
 
 
 def full(seen: Seen, group: Group) -> Iterator[Reason]:
-    """Queues that have no room for it now: its own or one above, with what is promised to others of the queue."""
+    """Queues that have no room for it now: its own or one above."""
     for queue in seen.branch(group.queue):
         used, most = used_by(seen, queue, group), _own_limits(seen, queue)
         over = [
@@ -130,9 +130,9 @@ def full(seen: Seen, group: Group) -> Iterator[Reason]:
 
 
 def used_by(seen: Seen, queue: Queue, but: Group | None = None) -> Amounts:
-    """What a queue with its parts has in use: by pods, and by what it let in whose pods are not placed yet."""
+    """What a queue with its parts has in use."""
     return total(
-        seen.holds(group) if seen.bound(group) or group.phase != "Inqueue" else group.asks
+        seen.holds(group)
         for group in seen.groups
         if seen.within(group, queue.name) and (but is None or group.workload != but.workload)
     )

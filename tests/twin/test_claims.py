@@ -1,0 +1,181 @@
+"""What keeps a claim out of a full queue, and what does not, on the real scheduler with the document's configuration."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+import pytest
+import volcano_objects
+import yaml
+from cluster_helpers import eventually, look_up, offer
+from lightkube import Client
+from lightkube.core.exceptions import ApiError
+from lightkube.generic_resource import create_global_resource, create_namespaced_resource
+from lightkube.models.core_v1 import ResourceQuotaSpec
+from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.resources.core_v1 import Namespace, Node, Pod, ResourceQuota
+from lightkube.resources.scheduling_v1 import PriorityClass
+from test_scheduling_aims import configure
+
+from model.volcano import scheduler_configuration
+from tests.model.documents import drop, environment, put
+from twin.cluster import Twin
+
+VolcanoJob = create_namespaced_resource("batch.volcano.sh", "v1alpha1", "Job", "jobs")
+PodGroup = create_namespaced_resource("scheduling.volcano.sh", "v1beta1", "PodGroup", "podgroups")
+Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
+GPU = "nvidia.com/gpu"
+SPACE = "claims"
+OWN = [offer(f"system-{number}") for number in range(3)]
+NODES = [offer(f"gpu-{number}", **{GPU: "8"}) for number in range(4)]
+QUEUES = {
+    "claims": {"parent": "root", "deserved": {GPU: "32"}, "capability": {GPU: "32"}},
+    "claims.a": {"parent": "claims", "deserved": {GPU: "16"}},
+    "claims.b": {"parent": "claims", "deserved": {GPU: "16"}},
+    "capped": {"parent": "root", "capability": {GPU: "16"}},
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ground(twin: Twin, volcano: Client) -> Iterator[None]:
+    env = environment(put("topology", {}), drop("pools.train.domains"), drop("ray.clusters.tuning.within"))
+    configure(twin, volcano, yaml.safe_dump(scheduler_configuration(env), sort_keys=False))
+    twin.apply_nodes([*OWN, *NODES])
+    volcano.create(Namespace(metadata=ObjectMeta(name=SPACE)))
+    for value, name in ((10, "claims-low"), (100, "claims-high")):
+        volcano.create(PriorityClass(value=value, metadata=ObjectMeta(name=name)))
+    for name, spec in QUEUES.items():
+        queue = Queue(metadata=ObjectMeta(name=name), spec={"weight": 1, "reclaimable": True, **spec})
+        eventually(lambda queue=queue: made(volcano, queue), what=f"queue {name}")
+    yield
+    for name in reversed(QUEUES):
+        eventually(lambda name=name: gone(volcano, name), 30, f"queue {name} goes")
+    for name in ("claims-low", "claims-high"):
+        volcano.delete(PriorityClass, name)
+    volcano.delete(Namespace, SPACE)
+    twin.apply_nodes(OWN)
+    configure(twin, volcano, volcano_objects.LIBERAL)
+
+
+def made(client: Client, queue: Any) -> bool:
+    """Create a queue: the webhook learns of the one above a moment after it is there."""
+    with suppress(ApiError):
+        client.create(queue)
+        return True
+    return False
+
+
+def gone(client: Client, name: str) -> bool:
+    with suppress(ApiError):
+        client.delete(Queue, name)
+        return True
+    return False
+
+
+@pytest.fixture
+def jobs(volcano: Client) -> Iterator[Any]:
+    names: list[str] = []
+
+    def submit(name: str, queue: str, pods: int, priority: str = "claims-low") -> None:
+        names.append(name)
+        amounts = {GPU: "8", "cpu": "1"}
+        container = {"name": "main", "image": "registry.k8s.io/pause:3.10"}
+        container["resources"] = {"requests": amounts, "limits": amounts}
+        template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+        spec = {
+            "schedulerName": "volcano",
+            "queue": queue,
+            "minAvailable": pods,
+            "priorityClassName": priority,
+            "policies": [{"event": "PodEvicted", "action": "RestartJob"}],
+            "tasks": [{"name": "worker", "replicas": pods, "template": template}],
+        }
+        volcano.create(VolcanoJob(metadata=ObjectMeta(name=name, namespace=SPACE), spec=spec))
+
+    yield submit
+    for name in names:
+        with suppress(ApiError):  # a test may have deleted it itself
+            volcano.delete(VolcanoJob, name, namespace=SPACE)
+    eventually(lambda: not list(volcano.list(Pod, namespace=SPACE)), 60, "their pods are gone")
+
+
+def placed(client: Client, name: str) -> int:
+    """How many pods of a job have a node and stay there."""
+    found = client.list(Pod, namespace=SPACE, labels={"volcano.sh/job-name": name})
+    return sum(
+        bool(pod.spec and pod.spec.nodeName and pod.metadata and not pod.metadata.deletionTimestamp) for pod in found
+    )
+
+
+def pods(client: Client, name: str) -> int:
+    return len(list(client.list(Pod, namespace=SPACE, labels={"volcano.sh/job-name": name})))
+
+
+def phases(client: Client) -> Mapping[str, str]:
+    """The phase of each job's PodGroup, by the job."""
+    found = client.list(PodGroup, namespace=SPACE)
+    return {group.metadata.ownerReferences[0].name: (group.status or {}).get("phase") for group in found}
+
+
+def test_a_higher_priority_takes_its_place_in_a_queue_at_its_capability(volcano: Client, jobs: Any) -> None:
+    for name in ("low-0", "low-1"):
+        jobs(name, "capped", 1)
+    eventually(lambda: placed(volcano, "low-0") + placed(volcano, "low-1") == 2, 30, "the queue is full")
+    jobs("high", "capped", 1, "claims-high")
+    eventually(lambda: placed(volcano, "high") == 1, 30, "the higher priority has a node")
+    assert placed(volcano, "low-0") + placed(volcano, "low-1") == 1, "capability holds, and one gang was enough"
+
+
+def test_a_queue_takes_its_share_back_below_a_whole_at_its_capability(volcano: Client, jobs: Any) -> None:
+    for number in range(4):
+        jobs(f"borrower-{number}", "claims.a", 1)
+    borrowed = [f"borrower-{number}" for number in range(4)]
+    eventually(lambda: sum(placed(volcano, name) for name in borrowed) == 4, 30, "one part has all of it")
+    jobs("owner", "claims.b", 2)
+    eventually(lambda: placed(volcano, "owner") == 2, 30, "the other has its share")
+    assert sum(placed(volcano, name) for name in borrowed) == 2
+
+
+def test_nothing_of_equal_priority_gives_way(volcano: Client, jobs: Any) -> None:
+    jobs("first", "capped", 2)
+    eventually(lambda: placed(volcano, "first") == 2, 30, "the queue is full")
+    jobs("second", "capped", 1)
+    eventually(lambda: pods(volcano, "second") == 1, 30, "it has a pod all the same")
+    time.sleep(3)
+    assert (placed(volcano, "first"), placed(volcano, "second")) == (2, 0)
+
+
+def test_pods_are_there_before_any_node_has_what_they_ask_for(twin: Twin, volcano: Client, jobs: Any) -> None:
+    """Else no autoscaler would ever bring the first node."""
+    twin.apply_nodes(OWN)
+    eventually(lambda: not nodes_with_gpus(volcano), 30, "the nodes are gone")
+    jobs("first-of-all", "claims.a", 2)
+    eventually(lambda: pods(volcano, "first-of-all") == 2, 30, "its pods wait for nodes")
+    twin.apply_nodes([*OWN, *NODES])
+    eventually(lambda: placed(volcano, "first-of-all") == 2, 30, "and have them")
+
+
+def nodes_with_gpus(client: Client) -> list[str]:
+    return [node.metadata.name for node in client.list(Node) if GPU in (node.status.capacity or {})]
+
+
+def test_a_job_beyond_the_quota_of_its_namespace_waits_and_then_runs(volcano: Client, jobs: Any) -> None:
+    """Made all the same, its pods would be refused, and after fifteen tries Volcano ends the job for good."""
+    hard = {f"requests.{GPU}": "16"}
+    volcano.create(
+        ResourceQuota(metadata=ObjectMeta(name="tenant", namespace=SPACE), spec=ResourceQuotaSpec(hard=hard))
+    )
+    eventually(lambda: look_up(volcano, ResourceQuota, "tenant", SPACE).get("status", {}).get("used"), what="it counts")
+    try:
+        jobs("within", "claims.a", 2)
+        eventually(lambda: placed(volcano, "within") == 2, 30, "the quota is used")
+        jobs("beyond", "claims.a", 1)
+        eventually(lambda: "beyond" in phases(volcano), what="its PodGroup is there")
+        time.sleep(4)
+        assert phases(volcano)["beyond"] == "Pending"
+        assert pods(volcano, "beyond") == 0
+        volcano.delete(VolcanoJob, "within", namespace=SPACE)
+        eventually(lambda: placed(volcano, "beyond") == 1, 30, "it runs when there is room")
+    finally:
+        volcano.delete(ResourceQuota, "tenant", namespace=SPACE)
