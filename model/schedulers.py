@@ -67,7 +67,7 @@ _WHOLE = Refused("a JobSet has as many pods as it says, and all start together",
 FEATURES: tuple[Feature, ...] = (
     Feature(
         "queues.*.deserved",
-        "`spec.deserved`",
+        "`spec.deserved`; of a queue without parts its GPUs alone, or, without any, its cores",
         "`nominalQuota`; a queue with parts has what they leave of it",
         "`quota`",
     ),
@@ -86,13 +86,13 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature(
         "queues.*: cpu, memory and gpu that nothing names",
-        "not limited, and taken back first",
+        "not limited; work that asks for nothing that its queue deserves is taken back first",
         "a `nominalQuota` of all there is: neither limited nor borrowed",
         "a `quota` of 0, no `limit`",
     ),
     Feature(
         "queues.*.deserved without the cpu or memory that others deserve",
-        "not limited, and taken back first",
+        "no difference, where GPUs are deserved",
         Refused(
             "it takes back for a workload only when all that it asks for is within what its queue deserves",
             "an amount",

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from . import nodes, queues, quotas, topology
+from .gpu_requests import is_any_gpu
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -101,16 +102,30 @@ def queue_spec(node: queues.QueueNode) -> dict[str, Any]:
     The parent is written out: the controller sets an empty one to `root`, which would show as a change for ever.
     """
     queue = node.queue
+    deserved = claimed(queue) if node.leaf else queue.deserved
     spec: dict[str, Any] = {"parent": node.parent, "weight": 1, "reclaimable": queue.reclaimable}
     if queue.priority:
         spec["priority"] = queue.priority
     if queue.guarantee:
         spec["guarantee"] = {"resource": _amounts(queue.guarantee)}
-    if queue.deserved:
-        spec["deserved"] = _amounts(queue.deserved)
+    if deserved:
+        spec["deserved"] = _amounts(deserved)
     if queue.capability:
         spec["capability"] = _amounts(queue.capability)
     return spec
+
+
+def claimed(queue: queues.Queue) -> quotas.Quota:
+    """What of a leaf's `deserved` decides who may take back from whom: GPUs where it deserves any, else cores.
+
+    Volcano lets a queue claim while it is within its share in any one resource, and lets others take from it while it
+    is above in any one (pkg/scheduler/plugins/capacity/capacity.go). Shares of two resources are never used up
+    together, so two queues that are both above in GPUs and within in memory evict each other's gangs for ever. What is
+    guaranteed must be deserved too, so it stays.
+    """
+    gpus = {name for name in queue.deserved if is_any_gpu(quotas.resource_name(name))}
+    deciding = gpus or {next((name for name in ("cpu", *queue.deserved) if name in queue.deserved), "")}
+    return {name: amount for name, amount in queue.deserved.items() if name in deciding or name in queue.guarantee}
 
 
 def _amounts(quota: quotas.Quota) -> dict[str, str]:

@@ -16,8 +16,9 @@ def test_the_scheduler_configuration_keeps_our_own_rules():
 
 def test_victims_are_chosen_in_one_tier_with_capacity():
     first, second = volcano.scheduler_configuration(environment())["tiers"]
-    assert [plugin["name"] for plugin in first["plugins"]] == ["priority", "gang", "conformance", "capacity"]
-    assert first["plugins"][3]["enableHierarchy"] is True
+    names = [plugin["name"] for plugin in first["plugins"]]
+    assert names == ["priority", "gang", "conformance", "capacity", "resourcequota"]
+    assert first["plugins"][3] == {"name": "capacity", "enableHierarchy": True, "enableJobEnqueued": False}
     assert [plugin["name"] for plugin in second["plugins"]] == [
         "predicates",
         "nodeorder",
@@ -52,6 +53,27 @@ def test_a_queue_names_its_parent_and_keeps_amounts_as_written():
     assert specs["research.vision"]["parent"] == "research"
     assert specs["research.vision"]["priority"] == 5
     assert specs["production"]["reclaimable"] is False
+
+
+@pytest.mark.parametrize(
+    ("queue", "told"),
+    [
+        ({"deserved": {"cpu": 96, "memory": "1Ti", "gpu": 8}}, {"nvidia.com/gpu": "8"}),
+        (
+            {"deserved": {"cpu": 96, "gpu": 8, "nvidia.com/gpu.shared": 4}},
+            {"nvidia.com/gpu": "8", "nvidia.com/gpu.shared": "4"},
+        ),
+        ({"deserved": {"memory": "1Ti", "cpu": 96}}, {"cpu": "96"}),
+        ({"deserved": {"memory": "1Ti"}}, {"memory": "1Ti"}),
+        ({"deserved": {"cpu": 96, "gpu": 8}, "guarantee": {"cpu": 4}}, {"cpu": "96", "nvidia.com/gpu": "8"}),
+        ({"deserved": {"cpu": 96, "gpu": 8}, "queues": {"part": {}}}, {"cpu": "96", "nvidia.com/gpu": "8"}),
+        ({}, None),
+    ],
+)
+def test_one_kind_of_resource_decides_who_takes_back_from_whom(queue: dict, told: dict | None):
+    env = environment(put("queues", {"some": queue}), put("tenants", {}), put("ray", {}))
+    spec = volcano.queue_spec(queues.by_path(env)["some"])
+    assert spec.get("deserved") == told
 
 
 def _with(*plugins: dict, actions: str = "enqueue, allocate, backfill") -> dict:

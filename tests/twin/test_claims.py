@@ -1,4 +1,4 @@
-"""What keeps a claim out of a full queue, and what does not, on the real scheduler with the document's configuration."""
+"""What keeps a claim out of a full queue, and what does not, on the real scheduler as the document has it."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,8 @@ from lightkube.resources.core_v1 import Namespace, Node, Pod, ResourceQuota
 from lightkube.resources.scheduling_v1 import PriorityClass
 from test_scheduling_aims import configure
 
-from model.volcano import scheduler_configuration
+from model import queues
+from model.volcano import queue_spec, scheduler_configuration
 from tests.model.documents import drop, environment, put
 from twin.cluster import Twin
 
@@ -35,6 +36,8 @@ QUEUES = {
     "claims.b": {"parent": "claims", "deserved": {GPU: "16"}},
     "capped": {"parent": "root", "capability": {GPU: "16"}},
 }
+# Each deserves a node's GPUs, and more cores and memory than come with them.
+GENEROUS = {name: {"deserved": {"gpu": 8, "cpu": 64, "memory": "1Ti"}} for name in ("left", "right")}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -45,11 +48,13 @@ def ground(twin: Twin, volcano: Client) -> Iterator[None]:
     volcano.create(Namespace(metadata=ObjectMeta(name=SPACE)))
     for value, name in ((10, "claims-low"), (100, "claims-high")):
         volcano.create(PriorityClass(value=value, metadata=ObjectMeta(name=name)))
-    for name, spec in QUEUES.items():
+    rendered = environment(put("queues", GENEROUS), put("tenants", {}), put("ray", {}))
+    specs = {**QUEUES, **{node.path: queue_spec(node) for node in queues.flatten(rendered)}}
+    for name, spec in specs.items():
         queue = Queue(metadata=ObjectMeta(name=name), spec={"weight": 1, "reclaimable": True, **spec})
         eventually(lambda queue=queue: made(volcano, queue), what=f"queue {name}")
     yield
-    for name in reversed(QUEUES):
+    for name in reversed(specs):
         eventually(lambda name=name: gone(volcano, name), 30, f"queue {name} goes")
     for name in ("claims-low", "claims-high"):
         volcano.delete(PriorityClass, name)
@@ -135,6 +140,24 @@ def test_a_queue_takes_its_share_back_below_a_whole_at_its_capability(volcano: C
     jobs("owner", "claims.b", 2)
     eventually(lambda: placed(volcano, "owner") == 2, 30, "the other has its share")
     assert sum(placed(volcano, name) for name in borrowed) == 2
+
+
+def test_two_queues_above_their_shares_leave_each_other_alone(volcano: Client, jobs: Any) -> None:
+    """Each is within what it deserves of cores and memory, and has work that waits."""
+    running = [f"{queue}-{number}" for queue in GENEROUS for number in range(2)]
+    for name in running:
+        jobs(name, name.partition("-")[0], 1)
+    eventually(lambda: sum(placed(volcano, name) for name in running) == 4, 30, "both borrow")
+    uids = uids_of(volcano)
+    for queue in GENEROUS:
+        jobs(f"{queue}-waiting", queue, 1)
+    eventually(lambda: len(uids_of(volcano)) == 6, 30, "more of each waits")
+    time.sleep(5)
+    assert uids <= uids_of(volcano), "nobody was evicted"
+
+
+def uids_of(client: Client) -> set[str]:
+    return {pod.metadata.uid for pod in client.list(Pod, namespace=SPACE) if not pod.metadata.deletionTimestamp}
 
 
 def test_nothing_of_equal_priority_gives_way(volcano: Client, jobs: Any) -> None:

@@ -105,10 +105,11 @@ def test_a_full_queue_lists_who_holds_it_the_largest_first() -> None:
     assert [line.partition("  ")[0] for line in reason.details] == ["job research/large", "job research/small"]
 
 
-def test_work_that_a_queue_let_in_counts_before_its_pods_are_placed() -> None:
+def test_work_that_waits_takes_nothing_of_a_queue() -> None:
+    """Every job is let into its queue; what is in use counts when nodes are given."""
     let_in = gang("let-in", 4, "research.vision")
-    assert "queue" in kinds(cluster(gang(pods=3), let_in))
-    assert "queue" not in kinds(cluster(gang(pods=3), replace(let_in, phase="Pending")))
+    assert "queue" not in kinds(cluster(gang(pods=3), let_in))
+    assert "queue" in kinds(cluster(gang(pods=3), running(let_in, *range(4))))
 
 
 NODE_CASES: list[tuple[Group, dict[str, Any], str, str]] = [
