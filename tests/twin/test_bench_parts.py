@@ -77,21 +77,65 @@ def chart(folder: Path) -> Path:
     plugins = [{"name": "gang", "enablePreemptable": False}, {"name": "overcommit"}, {"name": "proportion"}]
     configuration = {"actions": "enqueue, allocate, backfill", "tiers": [{"plugins": plugins}]}
     (folder / "config" / "volcano-scheduler.conf").write_text(yaml.safe_dump(configuration))
-    scheduler = {"schedule_period": "1s", "kube_api_qps": 2000, "kube_api_burst": 2000, "node_worker_threads": 20}
-    controller = {"kube_api_qps": 50, "kube_api_burst": 100, "worker_threads": 3}
-    controller |= {"worker_threads_for_gc": 5, "worker_threads_for_podgroup": 5}
-    custom = {f"scheduler_{key}": value for key, value in scheduler.items()}
-    custom |= {f"controller_{key}": value for key, value in controller.items()}
-    (folder / "values.yaml").write_text(yaml.safe_dump({"custom": custom}))
+    (folder / "templates").mkdir()
+    for name, lines in {"scheduler": SCHEDULER, "controllers": CONTROLLERS}.items():
+        (folder / "templates" / f"{name}.yaml").write_text(lines)
+    (folder / "values.yaml").write_text(yaml.safe_dump({"custom": DEFAULTS}))
     return folder
 
 
+SCHEDULER = """\
+          args:
+            - --logtostderr
+            - --enable-healthz=true
+            - --leader-elect={{ .Values.custom.leader_elect_enable }}
+            {{- if .Values.custom.scheduler_kube_api_qps }}
+            - --kube-api-qps={{.Values.custom.scheduler_kube_api_qps}}
+            {{- end }}
+            - --schedule-period={{.Values.custom.scheduler_schedule_period}}
+            {{- if ne .Values.custom.scheduler_percentage_nodes_to_find nil }}
+            - --percentage-nodes-to-find={{.Values.custom.scheduler_percentage_nodes_to_find}}
+            {{- end }}
+            - --plugins-dir={{ .Values.custom.scheduler_plugins_dir }}
+            - --ignored-provisioners={{ .Values.custom.ignored_provisioners}}
+            - -v={{.Values.custom.scheduler_log_level}}
+            - 2>&1
+"""
+CONTROLLERS = """\
+            - --leader-elect={{ .Values.custom.leader_elect_enable }}
+            - --kube-api-qps={{.Values.custom.controller_kube_api_qps}}
+            - --worker-threads={{.Values.custom.controller_worker_threads}}
+            - -v={{.Values.custom.controller_log_level}}
+"""
+"""Lines of the chart, as it has them."""
+DEFAULTS = {
+    "leader_elect_enable": False,
+    "scheduler_kube_api_qps": 2000,
+    "scheduler_schedule_period": "1s",
+    "scheduler_percentage_nodes_to_find": None,
+    "scheduler_plugins_dir": "",
+    "ignored_provisioners": None,
+    "scheduler_log_level": 3,
+    "controller_kube_api_qps": 50,
+    "controller_worker_threads": 3,
+    "controller_log_level": 4,
+}
+"""What they follow from, as the chart has it."""
 OURS = Variant(
     "ours",
     "actions: allocate",
     {
-        "volcano-scheduler": ("--schedule-period=200ms", "--leader-elect=false"),
-        "volcano-controllers": ("--kube-api-qps=500", "-v=4"),
+        "volcano-scheduler": (
+            "--logtostderr",
+            "--enable-healthz=true",
+            "--leader-elect=true",
+            "--kube-api-qps=2000",
+            "--schedule-period=600ms",
+            "--percentage-nodes-to-find=10",
+            "--ignored-provisioners=fsx.csi.aws.com",
+            "-v=2",
+        ),
+        "volcano-controllers": ("--leader-elect=true", "--kube-api-qps=500", "--worker-threads=10", "-v=2"),
     },
 )
 
@@ -99,10 +143,24 @@ OURS = Variant(
 def test_stock_volcano_is_its_chart_without_values_of_ours(tmp_path: Path) -> None:
     made = stock(OURS, chart(tmp_path))
     assert "proportion" in made.configuration
-    assert "--schedule-period=1s" in made.arguments["volcano-scheduler"]
-    assert "--schedule-period=200ms" not in made.arguments["volcano-scheduler"]
-    assert "--leader-elect=false" in made.arguments["volcano-scheduler"]
-    assert {"--kube-api-qps=50", "--worker-threads=3", "-v=4"} <= set(made.arguments["volcano-controllers"])
+    assert {name: sorted(arguments) for name, arguments in made.arguments.items()} == {
+        "volcano-scheduler": [
+            "--enable-healthz=true",
+            "--kube-api-qps=2000",
+            "--leader-elect=false",
+            "--logtostderr",
+            "--schedule-period=1s",
+            "-v=3",
+        ],
+        "volcano-controllers": ["--kube-api-qps=50", "--leader-elect=false", "--worker-threads=3", "-v=4"],
+    }
+
+
+def test_a_chart_that_writes_its_flags_in_another_way_is_not_taken_for_stock(tmp_path: Path) -> None:
+    other = chart(tmp_path)
+    (other / "templates" / "scheduler.yaml").write_text("args: {{ .Values.arguments }}")
+    with pytest.raises(TwinError, match=r"scheduler\.yaml has no flags"):
+        stock(OURS, other)
 
 
 def test_the_usual_way_takes_shares_back_pod_by_pod(tmp_path: Path) -> None:
