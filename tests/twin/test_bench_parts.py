@@ -1,5 +1,6 @@
 """Parts of the benchmark that need no cluster."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,11 @@ import yaml
 
 from model import document
 from model.volcano import scheduler_configuration
-from twin.bench import course, ground, page, reclaiming
+from twin.bench import course, ground, page, placement, reclaiming
 from twin.bench.mix import LONGEST, SHORTEST, SIZES, mix
 from twin.bench.scene import percentiles
 from twin.bench.variants import Variant, stock, usual
+from twin.bench.watching import Seen
 from twin.errors import TwinError
 
 
@@ -181,7 +183,8 @@ def figures() -> course.Figures:
     times = {"p50": 1.5, "p99": 2.5, "max": 2.5, "seconds": [1.5, 2.5]}
     run = {"busy": 0.97, "useful": 0.96, "window": 300.0, "makespan": 500.0, "ideal": 400.0, "restarts": 0}
     run |= {"waits": {"p50": 1.0, "p99": 2.0, "max": 3.0}, "curve": [0.5] * 100}
-    placed = {"gangs": 20, "one_rack": 0.96, "one_spine": 1.0, "waits": {"p50": 1.0, "p99": 2.0}, "load": 0.85}
+    placed = {"submitted": 50, "unplaced": 2, "one_rack": 0.96, "one_spine": 0.96, "load": 0.84}
+    placed["waits"] = {"p50": 1.0, "p99": 2.0}
     claimed = {"seconds": 6.0, "broken": 2, "fewest": 2, "evicted": 64, "least": 960, "restarted": True}
     return {
         "latency": {"ours": {"128": times}, "stock": {"128": {**times, "p50": 5.0}}},
@@ -211,11 +214,37 @@ def test_bars_are_met_or_missed_by_what_was_measured() -> None:
     assert [bar.met for bar in course.bars(worse, course.FULL)] == [False] * 5
 
 
+@pytest.mark.parametrize(("nodes", "load", "met"), [(1024, 0.835, True), (1024, 0.83, False), (64, 0.61, True)])
+def test_gangs_in_one_rack_count_only_on_a_loaded_cluster(nodes: int, load: float, met: bool) -> None:
+    found = figures()
+    found["placement"]["ours, soft"]["load"] = load
+    assert course.bars(found, replace(course.FULL, nodes=nodes))[3].met is met
+
+
 @pytest.mark.parametrize("change", [{"broken": 3}, {"least": 200}, {"restarted": False}, {"seconds": 10.5}])
 def test_a_claim_that_costs_more_than_it_must_is_missed(change: dict[str, object]) -> None:
     found = figures()
     found["claims"]["ours"]["one gang of a share"] |= change
     assert not course.bars(found, course.FULL)[-1].met
+
+
+def pods(bound: int, nodes: str = "abcdefghijklmnop", at: float = 12.0) -> list[Seen]:
+    """A gang of sixteen, of which so many pods got a node."""
+    return [
+        Seen("x", 10.5, at + number / 10, nodes[number]) if number < bound else Seen("x", 10.5) for number in range(16)
+    ]
+
+
+def test_gangs_that_were_never_placed_count_as_submitted_and_as_waiting() -> None:
+    racks = dict.fromkeys("abcdefghijklmnop", "one") | dict.fromkeys("ABCDEFGHIJKLMNOP", "two")
+    spines = dict.fromkeys(racks, "one")
+    apart = pods(16, "abcdefghABCDEFGH")
+    made = placement.summed([(10, pods(16)), (10, apart), (10, pods(15)), (40, [])], 60, racks, spines, 0.85)
+    assert made == placement.Spread(4, 2, 1 / 4, 2 / 4, [3.5, 3.5, 50, 20], 0.85)
+    broken = [replace(seen, ended=15.0) for seen in pods(15)]
+    again = [*broken, *pods(16, "ABCDEFGHIJKLMNOP", 20)]
+    assert placement.summed([(10, again)], 60, racks, spines, 0.85) == placement.Spread(1, 0, 1, 1, [11.5], 0.85)
+    assert placement.summed([], 60, racks, spines, 0.85) == placement.Spread(0, 0, 0, 0, [], 0.85)
 
 
 def test_the_page_shows_every_figure_and_is_whole_in_itself() -> None:
@@ -227,7 +256,7 @@ def test_the_page_shows_every_figure_and_is_whole_in_itself() -> None:
     assert "<that" not in shown
     assert "&lt;that does not fit&gt;" in shown
     assert shown.count("<svg") == 3
-    for text in ("97.0%", "missed", "150 a minute", "0.10 / 256", "kube-scheduler"):
+    for text in ("97.0%", "missed", "150 a minute", "0.10 / 256", "kube-scheduler", "never placed"):
         assert text in shown
     assert 'href="http' not in shown
     assert "src=" not in shown
