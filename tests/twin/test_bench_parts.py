@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from model import document
-from model.volcano import scheduler_configuration
+from model import document, queues
+from model.volcano import queue_spec, scheduler_configuration
 from twin.bench import course, ground, page, placement, reclaiming
 from twin.bench.mix import LONGEST, SHORTEST, SIZES, mix
 from twin.bench.scene import percentiles
@@ -72,6 +72,16 @@ def test_the_document_of_the_benchmark_is_accepted(nodes: int) -> None:
     environment = document.judge(ground.document(nodes)).required("bench")
     assert "gangreclaim" in scheduler_configuration(environment)["actions"]
     assert environment.pools[ground.POOL].most == nodes
+
+
+@pytest.mark.parametrize("length", [course.SHORT, course.FULL])
+def test_preemption_is_measured_in_a_queue_that_is_at_its_capability(length: course.Length) -> None:
+    environment = document.judge(ground.document(length.nodes)).required("bench")
+    holders, claimants, _ = reclaiming.by_priority(length.nodes, length.holding, "x")
+    assert {gang.queue for gang in (*holders, *claimants)} == {ground.EVERYTHING}
+    limit = queue_spec(queues.by_path(environment)[ground.EVERYTHING])["capability"]
+    assert limit == {"nvidia.com/gpu": str(sum(gang.nodes for gang in holders) * ground.GPUS)}
+    assert "a higher priority" in length.claims
 
 
 def chart(folder: Path) -> Path:

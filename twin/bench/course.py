@@ -89,7 +89,7 @@ SHORT = replace(
     placing=12,
     topology=("off", "soft"),
     holding=20,
-    claims=("one gang of a share",),
+    claims=("one gang of a share", "a higher priority"),
     recoveries=2,
     rays=5,
 )
