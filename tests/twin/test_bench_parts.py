@@ -16,10 +16,12 @@ from twin.bench.watching import Seen
 from twin.errors import TwinError
 
 
-def test_a_mix_follows_from_its_seed_alone() -> None:
+def test_a_mix_follows_from_its_seed_and_the_nodes_there_are() -> None:
     one, same, other = (mix(seed, 1024, 400, scale=1, prefix="x") for seed in (1, 1, 2))
     assert one == same
     assert [gang.nodes for gang in one.gangs] != [gang.nodes for gang in other.gangs]
+    larger = mix(1, 2048, 400, scale=1, prefix="x")
+    assert [gang.nodes for gang in one.gangs[:20]] != [gang.nodes for gang in larger.gangs[:20]]
     named = mix(1, 1024, 400, scale=1, prefix="y")
     assert [(g.nodes, g.seconds) for g in named.gangs] == [(g.nodes, g.seconds) for g in one.gangs]
 
