@@ -26,7 +26,7 @@ _STACK = "bench"
 
 def bench(
     short: Annotated[bool, typer.Option("--short", help="64 nodes and few repetitions, in five minutes.")] = False,
-    seed: Annotated[int, typer.Option(help="What the job mix follows from.")] = 1,
+    seed: Annotated[int, typer.Option(help="What the job mix follows from, for a number of nodes.")] = 1,
 ) -> None:
     """Measure scheduling on 1,024 simulated nodes with 8 GPUs each: our configuration, and stock Volcano beside it.
 

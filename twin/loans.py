@@ -266,6 +266,11 @@ def translated(text: str, mounts: Sequence[Mount]) -> str:
 
 def with_flag(arguments: Iterable[str], flag: str, value: str) -> list[str]:
     """Give arguments with a flag of Go's set, however it was written before, and first when it was not there."""
+    return [f"{flag}={value}", *without_flag(arguments, flag)]
+
+
+def without_flag(arguments: Iterable[str], flag: str) -> list[str]:
+    """Give arguments without a flag of Go's, however it was written."""
     name = flag.lstrip("-")
     rest: list[str] = []
     skip = False
@@ -278,7 +283,7 @@ def with_flag(arguments: Iterable[str], flag: str, value: str) -> list[str]:
             skip = not equals
             continue
         rest.append(argument)
-    return [f"{flag}={value}", *rest]
+    return rest
 
 
 def _value(arguments: list[str], flag: str) -> str:

@@ -29,10 +29,10 @@ def _whole_or_nothing(scene: Scene, name: str) -> list[str]:
     scene.say("a gang of an eighth of the cluster where one node is missing for it")
     large, part = scene.nodes // 8, scene.nodes // 32
     free = large - 1
-    holders = [Gang(f"{name}-holder-{number}", part) for number in range((scene.nodes - free) // part - 1)]
-    holders.append(Gang(f"{name}-holder-last", scene.nodes - free - sum(gang.nodes for gang in holders)))
+    holders = [_gang(f"{name}-holder-{number}", part) for number in range((scene.nodes - free) // part - 1)]
+    holders.append(_gang(f"{name}-holder-last", scene.nodes - free - sum(gang.nodes for gang in holders)))
     scene.fill(holders)
-    gang = Gang(f"{name}-large", large)
+    gang = _gang(f"{name}-large", large)
     scene.submit([gang])
     found = _unbound_for_a_while(scene, gang, f"{free} nodes are free")
     delete(scene.client, holders[0])
@@ -44,7 +44,7 @@ def _whole_or_nothing(scene: Scene, name: str) -> list[str]:
 
 def _too_large(scene: Scene, name: str) -> list[str]:
     scene.say("a gang of one node more than there are")
-    gang = Gang(f"{name}-too-large", scene.nodes + 1)
+    gang = _gang(f"{name}-too-large", scene.nodes + 1)
     scene.submit([gang])
     found = _unbound_for_a_while(scene, gang, f"there are {scene.nodes} nodes")
     scene.clear()
@@ -55,7 +55,7 @@ def _no_deadlock(scene: Scene, name: str) -> list[str]:
     """Two gangs, each of which fits alone, come at once: one runs, then the other."""
     scene.say("two gangs at once that fit only one after the other")
     size = scene.nodes * 5 // 8
-    both = [Gang(f"{name}-rival-{number}", size, 5) for number in range(2)]
+    both = [_gang(f"{name}-rival-{number}", size, 5) for number in range(2)]
     scene.submit(both)
     done = scene.watch.until(
         lambda: all(sum(seen.completed for seen in scene.watch.of(gang.name)) >= size for gang in both), _LIMIT
@@ -63,6 +63,11 @@ def _no_deadlock(scene: Scene, name: str) -> list[str]:
     found = [] if done else [f"of two gangs of {size} that came at once, not both had completed after {_LIMIT:g} s"]
     scene.clear()
     return found
+
+
+def _gang(name: str, nodes: int, seconds: int | None = None) -> Gang:
+    """Give a gang of a queue without a limit: what does not fit must lack nodes, and nothing else."""
+    return Gang(name, nodes, seconds, ground.RED)
 
 
 def _unbound_for_a_while(scene: Scene, gang: Gang, why: str) -> list[str]:

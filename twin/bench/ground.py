@@ -13,7 +13,7 @@ SPINE = 8
 GUARANTEED = 4
 """What part of the nodes `red` is guaranteed: a fourth."""
 EVERYTHING, RED, BLUE = "everything", "red", "blue"
-"""Queues: one that may use all there is, and two that deserve a half each."""
+"""Queues: one whose limit is all there is, and two without a limit that deserve a half each."""
 
 
 def document(nodes: int) -> dict[str, Any]:
@@ -38,7 +38,8 @@ def document(nodes: int) -> dict[str, Any]:
         "topology": {"labels": ["topology.gangline.dev/spine", "topology.gangline.dev/rack"]},
         "queues": {
             "default": {"capability": {"gpu": 0}},
-            EVERYTHING: {},
+            # At its capability when it is full: what claims there must not wait for nodes that only a claim frees.
+            EVERYTHING: {"capability": {"gpu": gpus}},
             RED: {"guarantee": {"gpu": gpus // GUARANTEED}, "deserved": {"gpu": gpus // 2}},
             BLUE: {"deserved": {"gpu": gpus // 2}},
         },

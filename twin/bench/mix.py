@@ -1,4 +1,4 @@
-"""The job mix: which gangs come, in which order, and how long each runs. It follows from a seed alone.
+"""The job mix: which gangs come, in which order, and how long each runs: from a seed and the number of nodes.
 
 The sizes are powers of two with many small and few large ones, and the run times spread over more than an order of
 magnitude, as published traces of GPU clusters have it (https://github.com/msr-fiddle/philly-traces,

@@ -128,7 +128,8 @@ def _placement(found: Mapping[str, Mapping[str, Any]]) -> str:
     rows = [
         (
             name,
-            each["gangs"],
+            each["submitted"],
+            each["unplaced"],
             f"{each['one_rack']:.1%}",
             f"{each['one_spine']:.1%}",
             f"{each['load']:.0%}",
@@ -137,8 +138,12 @@ def _placement(found: Mapping[str, Mapping[str, Any]]) -> str:
         )
         for name, each in found.items()
     ]
-    head = ("", "gangs", "one rack", "one spine", "load", "wait P50 s", "wait P99 s")
-    return f"<h2>Topology</h2>{_plot(chart)}{_table(head, rows)}"
+    head = ("", "submitted", "never placed", "one rack", "one spine", "load", "wait P50 s", "wait P99 s")
+    note = (
+        "<p>Parts are of all gangs that were submitted. Those that were never placed are in the waits, with how long "
+        "they had waited in the end.</p>"
+    )
+    return f"<h2>Topology</h2>{note}{_plot(chart)}{_table(head, rows)}"
 
 
 def _claims(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> str:

@@ -23,6 +23,9 @@ control plane cannot start and end pods as fast as that many nodes need them."""
 _PAUSE = 0.2
 _WARM = 0.3
 """Part of the time in which the cluster fills, so that gangs of then are not looked at."""
+_COOL = 0.15
+"""Part of the time at its end whose gangs are not looked at either, so that all others had at least that long to get
+nodes while more gangs came. One that has none by then counts as never placed."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +33,16 @@ class Spread:
     """Where gangs of half a rack were placed.
 
     Attributes:
-        gangs: How many were looked at.
-        one_rack: Part of them within one rack.
-        one_spine: Part of them within one spine.
-        waits: Seconds from submission until all pods had nodes.
+        submitted: How many were looked at.
+        unplaced: How many of them never had nodes for all their pods.
+        one_rack: Part of all that were submitted that is within one rack.
+        one_spine: Part of all that were submitted that is within one spine.
+        waits: Seconds from submission until all pods had nodes; of those that never had, until the end.
         load: Part of the nodes that was busy in the mean.
     """
 
-    gangs: int
+    submitted: int
+    unplaced: int
     one_rack: float
     one_spine: float
     waits: list[float]
@@ -58,7 +63,7 @@ def spread(scene: Scene, seed: int, seconds: float, within: tuple[int, str] | No
     racks, spines = _domains(scene, "rack"), _domains(scene, "spine")
     began = time.monotonic()
     submitted: dict[str, tuple[Gang, float]] = {}
-    loads: list[float] = []
+    loads: list[tuple[float, float]] = []
     number = 0
     while time.monotonic() - began < seconds:
         wanted, busy = 0, 0
@@ -67,7 +72,7 @@ def spread(scene: Scene, seed: int, seconds: float, within: tuple[int, str] | No
             left = gang.nodes - sum(seen.completed for seen in pods)
             wanted += left
             busy += sum(seen.bound is not None and seen.ended is None for seen in pods)
-        loads.append(busy / scene.nodes)
+        loads.append((time.monotonic(), busy / scene.nodes))
         # Gangs that wait come on top, as far as there is room for them: nodes that are asked for are not busy yet.
         on_top = min(wanted - busy, (1 - LOAD) * scene.nodes)
         while wanted < LOAD * scene.nodes + on_top:
@@ -79,25 +84,64 @@ def spread(scene: Scene, seed: int, seconds: float, within: tuple[int, str] | No
             wanted += size
             number += 1
         time.sleep(_PAUSE)
-    warm = began + _WARM * seconds
-    placed = [
-        (at, [seen for seen in scene.watch.of(gang.name) if seen.bound is not None])
+    end = time.monotonic()
+    warm, late = began + _WARM * seconds, began + (1 - _COOL) * seconds
+    measured = [
+        (at, scene.watch.of(gang.name))
         for gang, at in submitted.values()
-        if gang.nodes == MEASURED and at >= warm
+        if gang.nodes == MEASURED and warm <= at < late
     ]
-    whole = [(at, pods) for at, pods in placed if len(pods) == MEASURED]
+    after = [part for at, part in loads if at >= warm]
+    return summed(measured, end, racks, spines, sum(after) / max(1, len(after)))
+
+
+def summed(
+    gangs: Sequence[tuple[float, Sequence[Seen]]],
+    end: float,
+    racks: Mapping[str, str],
+    spines: Mapping[str, str],
+    load: float,
+) -> Spread:
+    """Say where gangs of half a rack were placed; those that were not count as submitted, and as waiting until the end.
+
+    Args:
+        gangs: When each was submitted, and its pods.
+        end: Until when they were watched.
+        racks: The rack of each node.
+        spines: The spine of each node.
+        load: Part of the nodes that was busy in the mean.
+    """
+    placed: list[list[Seen]] = []
+    waits: list[float] = []
+    for at, pods in gangs:
+        if whole := _first_whole(pods):
+            placed.append(whole)
+            waits.append(max(seen.bound or 0 for seen in whole) - at)
+        else:
+            waits.append(end - at)
+    count = max(1, len(gangs))
     return Spread(
-        gangs=len(whole),
-        one_rack=_within(whole, racks),
-        one_spine=_within(whole, spines),
-        waits=[max(seen.bound or 0 for seen in pods) - at for at, pods in whole],
-        load=sum(loads[int(len(loads) * _WARM) :]) / max(1, len(loads) - int(len(loads) * _WARM)),
+        submitted=len(gangs),
+        unplaced=len(gangs) - len(placed),
+        one_rack=_within(placed, racks) / count,
+        one_spine=_within(placed, spines) / count,
+        waits=waits,
+        load=load,
     )
 
 
-def _within(placed: Sequence[tuple[float, Sequence[Seen]]], domains: Mapping[str, str]) -> float:
-    together = sum(len({domains[seen.node] for seen in pods}) == 1 for _, pods in placed)
-    return together / len(placed) if placed else 0.0
+def _first_whole(pods: Sequence[Seen]) -> list[Seen]:
+    """Give the pods of a gang when first all of it was on nodes; none if it never was. Made again, it has more pods."""
+    there: list[Seen] = []
+    for moment, pod in sorted(((pod.bound, pod) for pod in pods if pod.bound is not None), key=lambda each: each[0]):
+        there = [*(pod for pod in there if pod.ended is None or pod.ended > moment), pod]
+        if len(there) == MEASURED:
+            return there
+    return []
+
+
+def _within(placed: Sequence[Sequence[Seen]], domains: Mapping[str, str]) -> int:
+    return sum(len({domains[seen.node] for seen in pods}) == 1 for pods in placed)
 
 
 def _domains(scene: Scene, level: str) -> dict[str, str]:

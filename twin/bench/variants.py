@@ -4,8 +4,9 @@ A variant is put in place of the other in the running cluster: the scheduler's c
 scheduler and the controllers. Queues, nodes and everything else stay the same.
 """
 
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,29 +18,17 @@ from lightkube.types import PatchType
 
 from model.namespaces import VOLCANO
 from twin.errors import TwinError
-from twin.loans import with_flag
+from twin.loans import with_flag, without_flag
 
 _FILE = "volcano-scheduler.conf"
 _CONFIGMAP = "volcano-scheduler-configmap"
 _SCHEDULER, _CONTROLLERS = "volcano-scheduler", "volcano-controllers"
 _MARK = "bench.gangline.dev/variant"
 _LIMIT = 60.0
-_VALUES = {
-    _SCHEDULER: {
-        "scheduler_schedule_period": "--schedule-period",
-        "scheduler_kube_api_qps": "--kube-api-qps",
-        "scheduler_kube_api_burst": "--kube-api-burst",
-        "scheduler_node_worker_threads": "--node-worker-threads",
-    },
-    _CONTROLLERS: {
-        "controller_kube_api_qps": "--kube-api-qps",
-        "controller_kube_api_burst": "--kube-api-burst",
-        "controller_worker_threads": "--worker-threads",
-        "controller_worker_threads_for_gc": "--worker-threads-for-gc",
-        "controller_worker_threads_for_podgroup": "--worker-threads-for-podgroup",
-    },
-}
-"""The flags that values of the chart set (templates/scheduler.yaml, templates/controllers.yaml)."""
+_TEMPLATES = {_SCHEDULER: "scheduler.yaml", _CONTROLLERS: "controllers.yaml"}
+"""Where the chart writes the arguments of each."""
+_WRITTEN = re.compile(r"^\s*- (--?[\w-]+)=\{\{-?\s*\.Values\.custom\.(\w+)\s*-?\}\}\s*$", re.MULTILINE)
+"""A line of such a template in which a value of the chart becomes the value of a flag."""
 
 
 @dataclass(frozen=True)
@@ -72,24 +61,42 @@ class Variant:
 def deployed(client: Client) -> Variant:
     """Give what `up` has deployed."""
     configuration = (client.get(ConfigMap, _CONFIGMAP, namespace=VOLCANO).data or {})[_FILE]
-    return Variant("ours", configuration, {name: _arguments(client, name) for name in _VALUES})
+    return Variant("ours", configuration, {name: _arguments(client, name) for name in _TEMPLATES})
 
 
 def stock(ours: Variant, chart: Path) -> Variant:
     """Give stock Volcano.
 
     Args:
-        ours: What is deployed: other flags, such as those of leader election, are the same in both.
+        ours: What is deployed: flags that follow from no value of the chart are the same in both.
         chart: The chart's folder.
+
+    Raises:
+        TwinError: The chart does not say how its values become flags.
     """
-    defaults = yaml.safe_load((chart / "values.yaml").read_text())["custom"]
     arguments: dict[str, tuple[str, ...]] = {}
-    for deployment, flags in _VALUES.items():
-        made = ours.arguments[deployment]
-        for value, flag in flags.items():
-            made = tuple(with_flag(made, flag, str(defaults[value])))
+    for deployment, made in ours.arguments.items():
+        for flag, value in _defaults(chart, deployment):
+            made = tuple(without_flag(made, flag) if value is None else with_flag(made, flag, value))
         arguments[deployment] = made
     return Variant("stock", (chart / "config" / _FILE).read_text(), arguments)
+
+
+def _defaults(chart: Path, deployment: str) -> Iterator[tuple[str, str | None]]:
+    """Give each flag that follows from a value of the chart, with its default; None where the chart leaves it out."""
+    template = chart / "templates" / _TEMPLATES[deployment]
+    written = _WRITTEN.findall(template.read_text())
+    if not written:
+        raise TwinError(f"{template} has no flags that follow from the chart's values")
+    defaults = yaml.safe_load((chart / "values.yaml").read_text())["custom"]
+    for flag, key in written:
+        match defaults.get(key):
+            case None | "":
+                yield flag, None
+            case bool(value):
+                yield flag, str(value).lower()
+            case value:
+                yield flag, str(value)
 
 
 def usual(stock: Variant) -> Variant:
