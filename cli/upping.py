@@ -79,6 +79,7 @@ def up(
     preflight.look_ahead(environment, loaded, place.engine.settings if place.of_twin else None, refuse=not preview)
     exported = place.state()
     changes.show(exported, loaded)
+    changes.look_ahead(environment, exported, loaded, refuse=not preview)
     closed_queues.look_ahead(place, loaded, exported, refuse=not preview)
     going = queue_removal.departure(exported, {resource.urn for resource in rehearsal.resources})
     if preview:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from . import nodes, queues, quotas, tenants, topology
+from . import nodes, queue_limits, quotas, tenants, topology
 from .gangs import Amounts, Gang, added, gang, most_workers, nodes_needed
 from .problems import Subject, Unanswerable, lost
 from .quantities import written
@@ -57,9 +57,12 @@ def _answered(rule: _Rule, it: Subject[Workload], gang: Gang) -> Iterator[Bound]
 
 def _queue_bounds(it: Subject[Workload], gang: Gang) -> Iterator[Bound]:
     once, worker = added(gang.lead or {}, gang.apart), added(gang.worker, gang.beside)
-    for node in queues.branch(it.env, it.value.queue):
-        for _, bound in _amount_bounds(f"queue {node.path}", once, worker, node.queue.capability):
-            yield bound
+    for limit in queue_limits.limits(it.env, it.value.queue):
+        if limit.resource in once or limit.resource in worker:
+            amounts = (once.get(limit.resource, Decimal(0)), worker.get(limit.resource, Decimal(0)))
+            bound = _amount_bound(f"queue {limit.queue}", limit.resource, amounts, limit.amount)
+            kept = ", the rest of the queue above being guaranteed to others" if limit.kept else ""
+            yield replace(bound, has=f"{bound.has}{kept}")
 
 
 def _quota_bounds(it: Subject[Workload], gang: Gang) -> Iterator[Bound]:

@@ -203,13 +203,8 @@ def _resources(node: QueueNode, env: "Environment") -> Iterator[Problem]:
         yield from answered(quotas.references, (*node.keys, kind), getattr(node.queue, kind), env)
 
 
-def _key(quota: Quota, resource: str) -> str:
-    """The name by which a quota has a resource, or would have it."""
-    return "gpu" if resource == nodes.GPU and resource not in quota else resource
-
-
 def _amount(quota: Quota, resource: str) -> Quantity | None:
-    return quota.get(_key(quota, resource))
+    return quota.get(quotas.key(quota, resource))
 
 
 def _value(quota: Quota, resource: str) -> Decimal | None:
@@ -228,10 +223,10 @@ def _guarantees(node: QueueNode, _: "Environment") -> Iterator[Problem]:
 
 def _guarantee(node: QueueNode, resource: str) -> Iterator[Problem]:
     queue = node.queue
-    key = _key(queue.guarantee, resource)
+    key = quotas.key(queue.guarantee, resource)
     guarantee, deserved = queue.guarantee[key], _amount(queue.deserved, resource)
     at = (*node.keys, "guarantee", key)
-    both = (at, (*node.keys, "deserved", _key(queue.deserved, resource)))
+    both = (at, (*node.keys, "deserved", quotas.key(queue.deserved, resource)))
     if deserved is None:
         message = f"guarantee {guarantee} is more than deserved, which has no {key}"
         fix = f"deserved: {{{key}: {guarantee}}}"
@@ -248,12 +243,15 @@ def _deserves(node: QueueNode, _: "Environment") -> Iterator[Problem]:
 
 
 def _deserved(node: QueueNode, resource: str) -> Iterator[Problem]:
-    key = _key(node.queue.deserved, resource)
+    key = quotas.key(node.queue.deserved, resource)
     deserved, capability = node.queue.deserved[key], _amount(node.queue.capability, resource)
     if capability is not None and deserved > capability:
         mine, most = beside(resource, deserved, capability)
         message = f"deserved {mine} is more than capability {most}"
-        at, other = (*node.keys, "deserved", key), (*node.keys, "capability", _key(node.queue.capability, resource))
+        at, other = (
+            (*node.keys, "deserved", key),
+            (*node.keys, "capability", quotas.key(node.queue.capability, resource)),
+        )
         yield Problem(at, deserved.text, message, f"at most {capability}", spoils=(at, other))
 
 
@@ -264,7 +262,7 @@ def _within_ancestors(node: QueueNode, env: "Environment") -> Iterator[Problem]:
 
 def _capability(node: QueueNode, resource: str, env: "Environment") -> Iterator[Problem]:
     """The nearest queue above that limits the resource decides."""
-    key = _key(node.queue.capability, resource)
+    key = quotas.key(node.queue.capability, resource)
     mine = node.queue.capability[key]
     for above in branch(env, node.parent):
         limit = _amount(above.queue.capability, resource)
@@ -275,7 +273,7 @@ def _capability(node: QueueNode, resource: str, env: "Environment") -> Iterator[
             message = f"capability {this} is more than capability {most} of {above.path}"
             at, other = (
                 (*node.keys, "capability", key),
-                (*above.keys, "capability", _key(above.queue.capability, resource)),
+                (*above.keys, "capability", quotas.key(above.queue.capability, resource)),
             )
             yield Problem(at, mine.text, message, f"at most {limit}", spoils=(at, other))
         return
@@ -293,7 +291,7 @@ def _sum_of_parts(node: QueueNode, kind: str, resource: str) -> Iterator[Problem
     total, mine = _total(node.queue.queues, kind, resource), _value(own, resource)
     unnamed = mine is None and resource not in ("cpu", "memory")  # refused even where the parts name it with 0
     if total > (mine or 0) or unnamed:
-        key, needed = _key(own, resource), written(resource, total)
+        key, needed = quotas.key(own, resource), written(resource, total)
         value = ABSENT if mine is None else own[key].text
         has = "it has none" if mine is None else f"it has {value}"
         message = f"the parts of {node.path} have {kind} {needed} in sum, {has}"
@@ -336,7 +334,10 @@ def _unlimited(node: QueueNode, env: "Environment") -> Iterator[Problem]:
         return
     for resource in sorted(nodes.advertised(env)):
         if all(_value(found.queue.capability, resource) is None for found in branch(env, node.path)):
-            key, most = _key(node.queue.capability, resource), written(resource, nodes.most_offered(env)[resource])
+            key, most = (
+                quotas.key(node.queue.capability, resource),
+                written(resource, nodes.most_offered(env)[resource]),
+            )
             message = f"nothing limits {resource} here or above: one team may take all {most}"
             # Named, it is a decision: a limit of all there is says that taking all is meant.
             fix = f"{key}: {most}, or less"

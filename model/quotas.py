@@ -24,6 +24,11 @@ def resource_name(name: str) -> str:
     return nodes.GPU if name == "gpu" else name
 
 
+def key(quota: Quota, resource: str) -> str:
+    """The name by which a quota has a resource, or would have it."""
+    return "gpu" if resource == nodes.GPU and resource not in quota else resource
+
+
 def resolved(quota: Quota) -> dict[str, Quantity]:
     """A quota by the Kubernetes names of its resources."""
     return {resource_name(name): amount for name, amount in quota.items()}

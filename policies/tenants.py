@@ -117,13 +117,13 @@ def _together(task: Field) -> int:
 
 
 def _too_large(name: str, amount: Decimal, resource: Resource, env: "Environment", named: list[Field]) -> Iterator[str]:
-    from model import nodes, placing, queues, quotas
+    from model import nodes, placing, queue_limits
 
     path = next((said for field in named if (said := field.text())), None)
-    for above in queues.branch(env, path) if path else ():
-        limit = quotas.resolved(above.queue.capability).get(name)
-        if limit is not None and amount > limit.value:
-            yield f"the gang asks for {amount:f} of {name}, queue {above.path} may use {limit}"
+    for limit in queue_limits.limits(env, path) if path else ():
+        if limit.resource == name and amount > limit.amount:
+            kept = ", the rest of the queue above being guaranteed to others" if limit.kept else ""
+            yield f"the gang asks for {amount:f} of {name}, queue {limit.queue} may use {limit.amount:f}{kept}"
             return
     chosen: dict[str, None] = {}
     for pod in resource.pods.pods:

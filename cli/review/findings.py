@@ -98,11 +98,14 @@ def judge(resources: "Sequence[Resource]", places: Places) -> Judgement:
     return Judgement(len(rules.keys() - {UNJUDGED}), tuple(sorted(findings, key=_rank)), unjudged)
 
 
-def of_document(problems: "Iterable[Problem]", places: Places) -> Iterator[Finding]:
-    """Give the mistakes of a document as broken rules."""
+SOUND = Rule(DOCUMENT, "The document is sound.", severity="high")
+PASSABLE = Rule("queue-change", "Volcano takes each step of a change, not only its end.", severity="high")
+
+
+def of_document(problems: "Iterable[Problem]", places: Places, rule: Rule = SOUND) -> Iterator[Finding]:
+    """Give what is wrong with a document, or with the way to it, as broken rules."""
     from model.problems import shown, spoken
 
-    rule = Rule(DOCUMENT, "The document is sound.", severity="high")
     for problem in problems:
         hints = [f"allowed: {problem.allowed}"] if problem.allowed else []
         message = "; ".join([f"{spoken(problem.path)}: {shown(problem.value)}: {problem.message}", *hints])

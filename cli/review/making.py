@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cli import environments, rendering
 from cli.environments import STACKS
-from model import document, document_changes
+from model import document, document_changes, queue_changes
 from model.problems import DocumentError
 from model.reading import Positions
 from twin import differences
@@ -73,13 +73,14 @@ def review(now: Now, against: str, was: Callable[[], before.Before]) -> Review:
         return Review(now.name, file, against, mistakes)
     judged = findings.judge(now.resources, places)
     old = was()
+    refused = queue_changes.problems(old.environment, environment) if old.environment else ()
     changes = None if old.resources is None else differences.changes(old.resources, now.resources, saved=old.saved)
     unforeseen = sorted({each.resource.type for each in changes or () if not each.foreseen})
     return Review(
         environment=now.name,
         file=file,
         against=against,
-        findings=(*judged.findings, *mistakes),
+        findings=(*judged.findings, *mistakes, *findings.of_document(refused, places, findings.PASSABLE)),
         rules=judged.rules,
         resources=sum(each.custom and not each.read for each in now.resources),
         changes=None if changes is None else tuple(changes),

@@ -6,6 +6,8 @@ How Volcano judges: pkg/scheduler/plugins/capacity/capacity.go of https://github
 from collections.abc import Iterator
 from decimal import Decimal
 
+from model import queue_limits
+
 from .seen import Amounts, Group, Queue, Seen, total
 from .words import Reason, amounts, holders
 
@@ -50,27 +52,17 @@ def never(seen: Seen, group: Group) -> Iterator[Reason]:
 
 def _own_limits(seen: Seen, queue: Queue) -> Amounts:
     """What a queue may ever use where that is less than what the one above may: else that one is to be named."""
-    above = most_of(seen, queue.parent)
-    return {
-        name: amount for name, amount in most_of(seen, queue.name).items() if name not in above or amount < above[name]
-    }
+    return queue_limits.own(most_of(seen, queue.parent), most_of(seen, queue.name))
 
 
 def most_of(seen: Seen, name: str) -> Amounts:
-    """What a queue may ever use, of the resources that are limited at all.
-
-    Its capability, and no more than what the queue above may use less what is guaranteed to its brothers and sisters.
-    """
-    most: dict[str, Decimal] = {}
+    """What a queue may ever use, of the resources that are limited at all."""
+    most: Amounts = {}
     for queue in reversed(list(seen.branch(name))):
-        kept = total(
-            other.guarantee
-            for other in seen.queues.values()
-            if other.parent == queue.parent and other.name not in (queue.name, ROOT)
+        promised = total(
+            other.guarantee for other in seen.queues.values() if other.parent == queue.parent and other.name != ROOT
         )
-        most = {resource: amount - kept.get(resource, Decimal(0)) for resource, amount in most.items()}
-        for resource, amount in queue.capability.items():
-            most[resource] = min(amount, most.get(resource, amount))
+        most = queue_limits.below(most, promised, queue.guarantee, queue.capability)
     return most
 
 

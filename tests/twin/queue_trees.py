@@ -1,8 +1,12 @@
 """Trees of queues, sound and not, as a person might write them."""
 
+import copy
 import random
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
+
+from model.quantities import Quantity, written
 
 KINDS = ("guarantee", "deserved", "capability")
 RESOURCES = ("gpu", "cpu", "memory")
@@ -52,6 +56,65 @@ def _mend(chance: random.Random, found: dict[str, Any], parts: dict[str, Any]) -
         found["deserved"].setdefault(resource, found["guarantee"][resource])
     if parts:
         found["capability"] = chance.choice([{}, {}, {"gpu": 0}, {"gpu": 4096}])
+
+
+def change(seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A tree, and what somebody might make of it: other amounts, parts that change places, come and go.
+
+    Nearly all of both are sound.
+    """
+    chance = random.Random(f"change {seed}")
+    before = _queue(chance, chance.choice([2, 2, 3, 3, 4]), careful=True)
+    _change(chance, before)
+    after = copy.deepcopy(before)
+    _change(chance, after)
+    return before, after
+
+
+def _change(chance: random.Random, queue: dict[str, Any]) -> None:
+    parts: dict[str, Any] = queue.get("queues", {})
+    if not parts:
+        _amount_otherwise(chance, queue)
+        return
+    if chance.random() < 0.2:
+        del parts[chance.choice(sorted(parts))]
+    if chance.random() < 0.2:
+        parts[chance.choice("abcd")] = _queue(chance, 1, careful=True)
+    if len(parts) > 1 and chance.random() < 0.4:
+        one, other = chance.sample(sorted(parts), 2)
+        parts[one], parts[other] = parts[other], parts[one]
+    for part in parts.values():
+        _change(chance, part)
+    _fit(chance, queue, parts)
+
+
+def _amount_otherwise(chance: random.Random, queue: dict[str, Any]) -> None:
+    """Give a leaf other amounts of what it names, in order by kind."""
+    for kind in KINDS:
+        queue[kind] = {name: amount for name, amount in queue.get(kind, {}).items() if name in RESOURCES}
+    for resource, amount in queue["guarantee"].items():
+        queue["deserved"].setdefault(resource, amount)
+    for resource in RESOURCES:
+        named = [kind for kind in KINDS if resource in queue.get(kind, {})]
+        amounts = sorted(chance.choice(range(len(_AMOUNTS[resource]))) for _ in named)
+        if chance.random() < 0.6 or len(named) > 1:
+            for kind, index in zip(named, amounts, strict=True):
+                queue[kind][resource] = _AMOUNTS[resource][index]
+
+
+def _fit(chance: random.Random, queue: dict[str, Any], parts: dict[str, Any]) -> None:
+    """Give a whole what its parts have now, with some room or without."""
+    room = chance.choice([0, 0, 0, 2**20])
+    for kind in ("guarantee", "deserved"):
+        queue[kind] = {}
+        for resource in RESOURCES:
+            have = [part[kind][resource] for part in parts.values() if resource in part.get(kind, {})]
+            if have:
+                total = sum(
+                    (Quantity.parse(amount).value for amount in have), Decimal(room if kind == "deserved" else 0)
+                )
+                queue[kind][resource] = written(resource, total)
+    queue["capability"] = chance.choice([{}, {}, {"gpu": 2**22}, {"gpu": 2**23}])
 
 
 def walk(name: str, queue: dict[str, Any], parent: str = "root") -> Iterator[tuple[str, str, dict[str, Any]]]:

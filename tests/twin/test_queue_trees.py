@@ -1,20 +1,27 @@
 """Our rules about queues beside Volcano's real admission webhook, on trees that nobody thought of."""
 
+import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pytest
 import queue_trees
 from lightkube import Client
 from lightkube.core.exceptions import ApiError
 from lightkube.generic_resource import create_global_resource
+from lightkube.types import PatchType
 
-from model import document
+from model import document, queue_changes
+from model import queues as model_queues
+from model import volcano as volcano_model
+from model.environment import Environment
 from model.problems import Problem, spoken
 from tests.model.documents import drop, example, put
 
 Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
 TREES = 150
+CHANGES = 100
 LAG = 0.5
 """Seconds until the webhook, which looks at a cache, knows what was made last."""
 
@@ -58,8 +65,128 @@ def test_we_accept_nothing_that_the_webhook_refuses_and_each_refusal_of_ours_alo
     assert min(sound, len(refused)) > TREES // 5
 
 
+def test_a_change_that_we_do_not_refuse_comes_through_in_any_order_and_so_does_each_first_step(
+    volcano: Client,
+) -> None:
+    ways: dict[str, list[Objects]] = {}
+    early: dict[str, tuple[str, dict[str, Any]]] = {}
+    for seed in range(CHANGES):
+        name = f"w{seed}"
+        old, new = (document.judge(written(name, tree)).environment for tree in queue_trees.change(seed))
+        if old is None or new is None:
+            continue
+        ways[name] = [objects(old), *steps(old, new)]
+        for (path, _, _), held in queue_changes.first_step(old, new).items():
+            if path == name and "its parts have" in held.because:
+                early[name] = path, objects(new)[path]
+    direct = sum(len(way) == 2 for way in ways.values())
+    assert min(direct, len(ways) - direct) > len(ways) // 6, (direct, len(ways))
+    assert early
+    try:
+        assert bring_up(volcano, {name: objects[0:1] for name, objects in ways.items()}) == {}
+        for name, (path, spec) in early.items():
+            with pytest.raises(ApiError, match="children"):
+                change(volcano, path, spec)
+            assert name in ways
+        assert bring_up(volcano, ways) == {}
+    finally:
+        bring_up(volcano, {name: [*way, {}] for name, way in ways.items()})
+
+
+Objects = dict[str, dict[str, Any]]
+"""What the Queue objects of a tree say, by their names, parents first."""
+
+
+def steps(old: Environment, new: Environment) -> list[Objects]:
+    """What is brought up on the way from one document to another, one after the other."""
+    found: list[Objects] = []
+    while first := queue_changes.first_step(old, new):
+        value = document_with(new, first)
+        old = document.load(value)
+        found.append(objects(old))
+        assert len(found) < model_queues.DEPTH
+    return [*found, objects(new)]
+
+
+def document_with(env: Environment, first: Mapping[queue_changes.Key, queue_changes.Held]) -> dict[str, Any]:
+    """The document of a first step."""
+    amounts: dict[queue_changes.Key, Any] = {**queue_changes.amounts(env)}
+    amounts |= {key: held.amount for key, held in first.items()}
+
+    def below(parent: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for node in model_queues.flatten(env):
+            if node.parent == parent:
+                own: dict[str, Any] = {kind: {} for kind in queue_trees.KINDS}
+                for (path, kind, resource), amount in amounts.items():
+                    if path == node.path and amount is not None:
+                        own[kind][resource] = str(amount)
+                found[node.keys[-1]] = {**own, "queues": below(node.path)}
+        return found
+
+    ((name, tree),) = below(model_queues.ROOT).items()
+    return written(name, tree)
+
+
+def objects(env: Environment) -> Objects:
+    return {node.path: dict(volcano_model.queue_spec(node)) for node in model_queues.flatten(env)}
+
+
+def bring_up(client: Client, ways: Mapping[str, list[Objects]]) -> dict[str, str]:
+    """Change trees as the engine does, a queue of each at a time, and give what was refused of which."""
+    waiting = {name: [act for stage in stages(name, way) for act in stage] for name, way in ways.items()}
+    refused: dict[str, str] = {}
+    while waiting:
+        for name, acts in list(waiting.items()):
+            if acts:
+                path, spec = acts.pop(0)
+                try:
+                    change(client, path, spec)
+                except ApiError as error:
+                    refused[name] = f"{path}: {spec}: {error}"
+                    acts.clear()
+            if not acts:
+                del waiting[name]
+        time.sleep(LAG)
+    return refused
+
+
+def stages(name: str, way: list[Objects]) -> Iterator[list[tuple[str, dict[str, Any] | None]]]:
+    """What the engine does for each tree on a way: wholes before parts, in any order else, and what goes last."""
+    chance, now = random.Random(name), Objects()
+    for goal in way:
+        acts: list[tuple[str, dict[str, Any] | None]] = []
+        left = list(goal)
+        while left:
+            path = chance.choice([each for each in left if each.rpartition(".")[0] not in left])
+            left.remove(path)
+            if now.get(path) != goal[path]:
+                acts.append((path, goal[path]))
+        acts += [(path, None) for path in reversed(now) if path not in goal]
+        now = goal
+        yield acts
+
+
+def change(client: Client, path: str, spec: dict[str, Any] | None) -> None:
+    """Make, change or delete a queue."""
+    if spec is None:
+        client.delete(Queue, path)
+        return
+    try:
+        client.create(Queue.from_dict({"metadata": {"name": path}, "spec": spec}))
+    except ApiError as error:
+        if error.status.reason != "AlreadyExists":
+            raise
+        client.patch(Queue, path, [{"op": "replace", "path": "/spec", "value": spec}], patch_type=PatchType.JSON)
+
+
 def judged(name: str, tree: Mapping[str, Any]) -> tuple[Problem, ...]:
     """All that we say of a document that has just this tree, on pools with room for all of it."""
+    return document.judge(written(name, tree)).problems
+
+
+def written(name: str, tree: Mapping[str, Any]) -> dict[str, Any]:
+    """A document that has just this tree, on pools with room for all of it."""
     changes = [
         put("queues", {name: tree}),
         put("tenants", {}),
@@ -67,7 +194,7 @@ def judged(name: str, tree: Mapping[str, Any]) -> tuple[Problem, ...]:
         put("pools.train.size", 1000),
         drop("pools.train.domains"),
     ]
-    return document.judge(example(*changes)).problems
+    return example(*changes)
 
 
 def told(problem: Problem) -> str:
