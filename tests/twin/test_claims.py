@@ -1,7 +1,7 @@
 """What keeps a claim out of a full queue, and what does not, on the real scheduler as the document has it."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -85,8 +85,8 @@ def jobs(volcano: Client) -> Iterator[Any]:
     def submit(name: str, queue: str, pods: int, priority: str = "claims-low") -> None:
         names.append(name)
         amounts = {GPU: "8", "cpu": "1"}
-        container = {"name": "main", "image": "registry.k8s.io/pause:3.10"}
-        container["resources"] = {"requests": amounts, "limits": amounts}
+        resources = {"requests": amounts, "limits": amounts}
+        container = {"name": "main", "image": "registry.k8s.io/pause:3.10", "resources": resources}
         template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
         spec = {
             "schedulerName": "volcano",
@@ -102,25 +102,31 @@ def jobs(volcano: Client) -> Iterator[Any]:
     for name in names:
         with suppress(ApiError):  # a test may have deleted it itself
             volcano.delete(VolcanoJob, name, namespace=SPACE)
-    eventually(lambda: not list(volcano.list(Pod, namespace=SPACE)), 60, "their pods are gone")
+    eventually(lambda: not pods_of(volcano), 60, "their pods are gone")
+
+
+def pods_of(client: Client, name: str | None = None) -> list[dict[str, Any]]:
+    """The pods of a job, or of all, as the API server sends them."""
+    labels = {"volcano.sh/job-name": name} if name else None
+    return [pod.to_dict() for pod in client.list(Pod, namespace=SPACE, labels=labels)]
+
+
+def staying(client: Client, name: str | None = None) -> list[dict[str, Any]]:
+    """Those of them that are not being deleted."""
+    return [pod for pod in pods_of(client, name) if "deletionTimestamp" not in pod["metadata"]]
 
 
 def placed(client: Client, name: str) -> int:
     """How many pods of a job have a node and stay there."""
-    found = client.list(Pod, namespace=SPACE, labels={"volcano.sh/job-name": name})
-    return sum(
-        bool(pod.spec and pod.spec.nodeName and pod.metadata and not pod.metadata.deletionTimestamp) for pod in found
-    )
+    return sum("nodeName" in pod["spec"] for pod in staying(client, name))
 
 
-def pods(client: Client, name: str) -> int:
-    return len(list(client.list(Pod, namespace=SPACE, labels={"volcano.sh/job-name": name})))
-
-
-def phases(client: Client) -> Mapping[str, str]:
-    """The phase of each job's PodGroup, by the job."""
-    found = client.list(PodGroup, namespace=SPACE)
-    return {group.metadata.ownerReferences[0].name: (group.status or {}).get("phase") for group in found}
+def phase(client: Client, name: str) -> str | None:
+    """The phase of a job's PodGroup; None while there is none."""
+    for group in (found.to_dict() for found in client.list(PodGroup, namespace=SPACE)):
+        if group["metadata"]["ownerReferences"][0]["name"] == name:
+            return group.get("status", {}).get("phase")
+    return None
 
 
 def test_a_higher_priority_takes_its_place_in_a_queue_at_its_capability(volcano: Client, jobs: Any) -> None:
@@ -157,14 +163,14 @@ def test_two_queues_above_their_shares_leave_each_other_alone(volcano: Client, j
 
 
 def uids_of(client: Client) -> set[str]:
-    return {pod.metadata.uid for pod in client.list(Pod, namespace=SPACE) if not pod.metadata.deletionTimestamp}
+    return {pod["metadata"]["uid"] for pod in staying(client)}
 
 
 def test_nothing_of_equal_priority_gives_way(volcano: Client, jobs: Any) -> None:
     jobs("first", "capped", 2)
     eventually(lambda: placed(volcano, "first") == 2, 30, "the queue is full")
     jobs("second", "capped", 1)
-    eventually(lambda: pods(volcano, "second") == 1, 30, "it has a pod all the same")
+    eventually(lambda: len(pods_of(volcano, "second")) == 1, 30, "it has a pod all the same")
     time.sleep(3)
     assert (placed(volcano, "first"), placed(volcano, "second")) == (2, 0)
 
@@ -174,13 +180,14 @@ def test_pods_are_there_before_any_node_has_what_they_ask_for(twin: Twin, volcan
     twin.apply_nodes(OWN)
     eventually(lambda: not nodes_with_gpus(volcano), 30, "the nodes are gone")
     jobs("first-of-all", "claims.a", 2)
-    eventually(lambda: pods(volcano, "first-of-all") == 2, 30, "its pods wait for nodes")
+    eventually(lambda: len(pods_of(volcano, "first-of-all")) == 2, 30, "its pods wait for nodes")
     twin.apply_nodes([*OWN, *NODES])
     eventually(lambda: placed(volcano, "first-of-all") == 2, 30, "and have them")
 
 
 def nodes_with_gpus(client: Client) -> list[str]:
-    return [node.metadata.name for node in client.list(Node) if GPU in (node.status.capacity or {})]
+    nodes = [node.to_dict() for node in client.list(Node)]
+    return [node["metadata"]["name"] for node in nodes if GPU in node["status"].get("capacity", {})]
 
 
 def test_a_job_beyond_the_quota_of_its_namespace_waits_and_then_runs(volcano: Client, jobs: Any) -> None:
@@ -194,10 +201,10 @@ def test_a_job_beyond_the_quota_of_its_namespace_waits_and_then_runs(volcano: Cl
         jobs("within", "claims.a", 2)
         eventually(lambda: placed(volcano, "within") == 2, 30, "the quota is used")
         jobs("beyond", "claims.a", 1)
-        eventually(lambda: "beyond" in phases(volcano), what="its PodGroup is there")
+        eventually(lambda: phase(volcano, "beyond"), what="its PodGroup is there")
         time.sleep(4)
-        assert phases(volcano)["beyond"] == "Pending"
-        assert pods(volcano, "beyond") == 0
+        assert phase(volcano, "beyond") == "Pending"
+        assert not pods_of(volcano, "beyond")
         volcano.delete(VolcanoJob, "within", namespace=SPACE)
         eventually(lambda: placed(volcano, "beyond") == 1, 30, "it runs when there is room")
     finally:

@@ -209,11 +209,12 @@ class Course:
         found = self.figures.setdefault("claims", {}).setdefault(variant, {})
         # The whole is to take an hour, and one claim shows what the older actions do.
         names = self._length.claims if variant == "ours" else self._length.claims[:1]
-        for number, name in enumerate(names):
-            plan = _CLAIMS[name](self._length.nodes, self._length.holding, f"claim-{variant}-{number}")
-            claimed: Claim = reclaiming.claim(self._scene, *plan)
-            found[name] = asdict(claimed)
-            self._scene.clear()
+        with reclaiming.guaranteed(self._scene.client, self._length.nodes):
+            for number, name in enumerate(names):
+                plan = _CLAIMS[name](self._length.nodes, self._length.holding, f"claim-{variant}-{number}")
+                claimed: Claim = reclaiming.claim(self._scene, *plan)
+                found[name] = asdict(claimed)
+                self._scene.clear()
 
     def _gangs(self) -> None:
         self.figures["gangs"] = gangs.faults(self._scene, "whole")

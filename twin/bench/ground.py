@@ -11,7 +11,7 @@ RACK = 32
 SPINE = 8
 """Racks of a spine."""
 GUARANTEED = 4
-"""What part of the nodes `red` is guaranteed: a fourth."""
+"""What part of the nodes `red` is guaranteed while others claim: a fourth."""
 EVERYTHING, RED, BLUE = "everything", "red", "blue"
 """Queues: one whose limit is all there is, and two without a limit that deserve a half each."""
 
@@ -40,7 +40,7 @@ def document(nodes: int) -> dict[str, Any]:
             "default": {"capability": {"gpu": 0}},
             # At its capability when it is full: what claims there must not wait for nodes that only a claim frees.
             EVERYTHING: {"capability": {"gpu": gpus}},
-            RED: {"guarantee": {"gpu": gpus // GUARANTEED}, "deserved": {"gpu": gpus // 2}},
+            RED: {"deserved": {"gpu": gpus // 2}},
             BLUE: {"deserved": {"gpu": gpus // 2}},
         },
         "tenants": {

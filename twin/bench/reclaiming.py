@@ -1,20 +1,23 @@
 """What it costs others when a gang takes what is its own: by its queue's share, or by its priority."""
 
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from lightkube import Client
 from lightkube.core.exceptions import ApiError
+from lightkube.generic_resource import create_global_resource
 from lightkube.models.meta_v1 import ObjectMeta
 from lightkube.resources.scheduling_v1 import PriorityClass
+from lightkube.types import PatchType
 
 from twin.bench import ground
 from twin.bench.jobs import Gang
 from twin.bench.scene import Scene
 from twin.errors import TwinError
 
+_Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
 LOW, HIGH = "bench-low", "bench-high"
 _LIMIT = 90.0
 _AFTER = 10.0
@@ -112,6 +115,21 @@ def ensure_priorities(client: Client) -> None:
     for name, value in ((LOW, 100), (HIGH, 1000)):
         with suppress(ApiError):  # it is there already
             client.create(PriorityClass(value=value, metadata=ObjectMeta(name=name)))
+
+
+@contextmanager
+def guaranteed(client: Client, nodes: int) -> Iterator[None]:
+    """Guarantee `red` its part for a while. Stock Volcano would keep it out of everybody's reach all the time."""
+    amount = {"nvidia.com/gpu": str(nodes // ground.GUARANTEED * ground.GPUS)}
+
+    def tell(guarantee: object) -> None:
+        client.patch(_Queue, ground.RED, {"spec": {"guarantee": guarantee}}, patch_type=PatchType.MERGE)
+
+    tell({"resource": amount})
+    try:
+        yield
+    finally:
+        tell(None)
 
 
 def by_share(nodes: int, seconds: int, name: str) -> tuple[list[Gang], list[Gang], int]:
