@@ -12,6 +12,7 @@ from typing import Any, NotRequired
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from . import scheduler_tiers
 from .problems import Path, Problem, nearest
 from .wording import explained
 
@@ -197,11 +198,8 @@ class _File(TypedDict):
 
 _FILE = TypeAdapter(_File)
 
-_GANG_ACTIONS = ("gangpreempt", "gangreclaim")
-_POD_ACTIONS = ("preempt", "reclaim")
-_VICTIMS = ("priority", "gang", "conformance", "capacity")
-"""Plugins that the gang-aware actions ask for victims: the first tier in which one answers decides alone
-(pkg/scheduler/framework/session_plugins.go, UnifiedEvictable)."""
+_SHARING = ("deviceshare.GPUSharingEnable", "deviceshare.GPUNumberEnable", "deviceshare.VGPUEnable")
+"""Ways to share GPUs of which there can be one (plugins/deviceshare/deviceshare.go, enablePredicate)."""
 
 
 def problems(configuration: Mapping[str, Any], *, deserving: bool = False) -> Iterator[Problem]:
@@ -223,8 +221,10 @@ def problems(configuration: Mapping[str, Any], *, deserving: bool = False) -> It
     for tier, at, plugin in _plugins(configuration):
         yield from _plugin(at, plugin)
         placed.append((tier, plugin["name"], plugin))
-    yield from _combinations(placed, actions)
+    yield from scheduler_tiers.problems(placed, actions)
     names = {name for _, name, _ in placed}
+    if not names - PLUGINS.keys():  # else one of them may be what is missing
+        yield from scheduler_tiers.missing(placed, actions)
     if deserving and "proportion" in names and "capacity" not in names:
         message = "proportion shares by weight and knows no deserved, which some queues have"
         yield Problem(("tiers",), "proportion", message, "capacity", severity="warning")
@@ -251,7 +251,8 @@ def _actions(actions: list[str], written: object) -> Iterator[Problem]:
         if name not in ACTIONS:
             message = "is no action; Volcano refuses the whole configuration"
             yield Problem(at, name, message, ", ".join(ACTIONS), nearest(name, ACTIONS))
-    gang, pods = [name for name in actions if name in _GANG_ACTIONS], [name for name in actions if name in _POD_ACTIONS]
+    gang = [name for name in actions if name in scheduler_tiers.GANG_ACTIONS]
+    pods = [name for name in actions if name in scheduler_tiers.POD_ACTIONS]
     if gang and pods:
         message = f"{', '.join(gang)} must not run together with {', '.join(pods)}: both would evict for the same claim"
         yield Problem(at, written, message, "one kind of both")
@@ -267,9 +268,14 @@ def _plugin(at: Path, plugin: Mapping[str, Any]) -> Iterator[Problem]:
     for switch in _SWITCHES:
         if not isinstance(plugin.get(switch, False), bool):
             yield Problem((*at, switch), plugin[switch], "must be true or false", "true, false")
-    yield from _arguments((*at, "arguments"), plugin.get("arguments", {}), PLUGINS[name])
+    at, arguments = (*at, "arguments"), plugin.get("arguments", {})
+    yield from _arguments(at, arguments, PLUGINS[name])
     if name in ("binpack", "network-topology-aware"):
-        yield from _packed_resources((*at, "arguments"), plugin.get("arguments", {}))
+        yield from _packed_resources(at, arguments)
+    elif name == "deviceshare":
+        yield from _one_sharing(at, arguments)
+    elif name == "overcommit":
+        yield from _overcommitted(at, arguments)
 
 
 def _action_arguments(at: Path, entry: Mapping[str, Any]) -> Iterator[Problem]:
@@ -326,27 +332,15 @@ def _packed_resources(at: Path, arguments: Mapping[str, Any]) -> Iterator[Proble
             yield Problem((*at, key), weight, "a negative weight is taken as 1", "0 or more")
 
 
-def _combinations(placed: list[tuple[int, str, Mapping[str, Any]]], actions: list[str]) -> Iterator[Problem]:
-    """Plugins that contradict each other, in whatever tiers they stand."""
-    tiers = {name: tier for tier, name, _ in reversed(placed)}
-    options = {name: plugin for _, name, plugin in reversed(placed)}
-    for index, (_, name, _) in enumerate(placed):
-        if name in (earlier for _, earlier, _ in placed[:index]):
-            yield Problem(("tiers",), name, "the plugin is there twice", "each plugin once")
-    if "proportion" in tiers and "capacity" in tiers:
-        message = "capacity and proportion both divide the cluster among queues, each in its own way"
-        yield Problem(("tiers",), "capacity, proportion", message, "capacity or proportion", "leave out proportion")
-    if "proportion" in tiers and options.get("drf", {}).get("enableHierarchy") is True:
-        message = "drf with enableHierarchy and proportion both divide the cluster among queues"
-        yield Problem(("tiers",), "drf, proportion", message, "one of both", "leave out proportion")
-    if "overcommit" in tiers and "enqueue" in actions and {*actions} & {*_POD_ACTIONS, *_GANG_ACTIONS}:
-        message = "on a full cluster overcommit keeps jobs out of the queue, so that nothing is reclaimed for them"
-        yield Problem(("tiers",), "overcommit", message, fix="leave out overcommit", severity="warning")
-    if {*actions} & {*_GANG_ACTIONS} and "capacity" in tiers:
-        apart = [name for name in _VICTIMS if name in tiers and tiers[name] != tiers["capacity"]]
-        if apart:
-            message = (
-                f"{', '.join(apart)} in another tier than capacity: the gang-aware actions ask the first tier only, "
-                "so what queues deserve is not protected"
-            )
-            yield Problem(("tiers",), ", ".join(apart), message, "one tier for " + ", ".join(_VICTIMS))
+def _one_sharing(at: Path, arguments: Mapping[str, Any]) -> Iterator[Problem]:
+    """The scheduler ends itself when two ways to share GPUs are switched on."""
+    on = [name for name in _SHARING if arguments.get(name) in (True, "true")]
+    if len(on) > 1:
+        message = "only one of them can be on: the scheduler ends itself, again and again"
+        yield Problem(at, ", ".join(on), message, "one of " + ", ".join(_SHARING))
+
+
+def _overcommitted(at: Path, arguments: Mapping[str, Any]) -> Iterator[Problem]:
+    factor = arguments.get("overcommit-factor")
+    if isinstance(factor, _NUMBER) and not isinstance(factor, bool) and factor < 1:
+        yield Problem((*at, "overcommit-factor"), factor, "a factor below 1 is taken as 1.2", "1 or more")

@@ -5,6 +5,7 @@ Knows no document, so that laws judge other people's jobs with it.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, Literal
 
 from . import gpu_requests, names
@@ -55,7 +56,10 @@ def faults(name: str, spec: Mapping[str, Any]) -> list[Fault]:
     rules: tuple[Callable[[str, Mapping[str, Any]], Iterator[Fault]], ...] = (
         _names,
         _numbers,
+        _partitions,
         _sum,
+        _order,
+        _volumes,
         _policies,
         _plugins,
         _topology,
@@ -99,11 +103,45 @@ def _numbers(_: str, spec: Mapping[str, Any]) -> Iterator[Fault]:
             yield Fault((*at, "minAvailable"), message)
 
 
+def _least(task: Mapping[str, Any]) -> int:
+    """How many pods of a task must be there: as Volcano fills in what is left out (mutate/mutate_job.go)."""
+    if (said := task.get("minAvailable")) is not None:
+        return said
+    policy = task.get("partitionPolicy") or {}
+    if (partitions := policy.get("minPartitions") or 0) > 0:
+        return partitions * (policy.get("partitionSize") or 0)
+    return task.get("replicas", 0)
+
+
+def _partitions(_: str, spec: Mapping[str, Any]) -> Iterator[Fault]:
+    for index, task_name, task in _tasks(spec):
+        policy = task.get("partitionPolicy")
+        if policy is None:
+            continue
+        at, replicas, least = ("tasks", index, "partitionPolicy"), task.get("replicas", 0), task.get("minAvailable")
+        total, size, few = (policy.get(key) or 0 for key in ("totalPartitions", "partitionSize", "minPartitions"))
+        if total < 1:
+            yield Fault((*at, "totalPartitions"), f"{total} must be 1 or more")
+        elif size < 1:
+            yield Fault((*at, "partitionSize"), f"{size} must be 1 or more")
+        elif few < 0:
+            yield Fault((*at, "minPartitions"), f"{few} must not be negative")
+        elif total * size != replicas:
+            message = f"{total} partitions of {size} are {total * size} pods, and task {task_name} has {replicas}"
+            yield Fault(at, message)
+        elif least is None and few > total:
+            yield Fault((*at, "minPartitions"), f"{few} partitions must be there, and there are {total}")
+        elif least is not None and few and few * size != least:
+            message = f"{few} partitions of {size} are {few * size} pods, and minAvailable says {least}"
+            yield Fault((*at, "minPartitions"), message)
+        yield from _bound((*at, "networkTopology"), policy.get("networkTopology"))
+
+
 def _sum(_: str, spec: Mapping[str, Any]) -> Iterator[Fault]:
     least = spec.get("minAvailable") or 0
     tasks = [task for _, _, task in _tasks(spec)]
     total = sum(max(task.get("replicas", 0), 0) for task in tasks)
-    each = sum(task.get("minAvailable", task.get("replicas", 0)) for task in tasks)
+    each = sum(map(_least, tasks))
     if least < 0:
         yield Fault(("minAvailable",), f"{least} must not be negative")
     elif least > total:
@@ -113,6 +151,55 @@ def _sum(_: str, spec: Mapping[str, Any]) -> Iterator[Fault]:
             f"{least} pods make the gang, while the tasks want {each}: it starts before all are there that they want"
         )
         yield Fault(("minAvailable",), message, "warning")
+
+
+def _order(_: str, spec: Mapping[str, Any]) -> Iterator[Fault]:
+    """What tasks wait for. Volcano refuses all of it as no acyclic graph (validate/util.go, topoSort)."""
+    tasks = _tasks(spec)
+    places = {name: index for index, name, _ in tasks}
+    if len(places) < len(tasks):
+        return  # which of two is waited for nobody knows, and they are told already
+    waits: dict[str, list[str]] = {name: (task.get("dependsOn") or {}).get("name") or [] for _, name, task in tasks}
+    faults = [
+        *(
+            Fault(("tasks", places[name], "dependsOn"), f"there is no task {other}: it would wait for ever")
+            for name, others in waits.items()
+            for other in dict.fromkeys(others)
+            if other not in places
+        ),
+        *(
+            # Volcano counts it twice, and sees it done once.
+            Fault(("tasks", places[name], "dependsOn"), f"{other} is there twice")
+            for name, others in waits.items()
+            for other in dict.fromkeys(others)
+            if others.count(other) > 1
+        ),
+    ]
+    yield from faults
+    try:
+        TopologicalSorter(waits if not faults else {}).prepare()
+    except CycleError as error:
+        circle: list[str] = list(reversed(error.args[1]))
+        first = min(circle, key=lambda name: places[name])
+        yield Fault(("tasks", places[first], "dependsOn"), f"waits in a circle: {' for '.join(circle)}")
+
+
+def _volumes(_: str, spec: Mapping[str, Any]) -> Iterator[Fault]:
+    seen: dict[str, int] = {}
+    for index, volume in enumerate(spec.get("volumes") or ()):
+        at, path, name = ("volumes", index), volume.get("mountPath") or "", volume.get("volumeClaimName") or ""
+        if not path:
+            yield Fault((*at, "mountPath"), "says nothing, so there is no place for the volume")
+        elif ":" in path:
+            yield Fault((*at, "mountPath"), f"{path}: ':' must not stand in a path")
+        elif seen.setdefault(path, index) != index:
+            yield Fault((*at, "mountPath"), f"{path} is the place of volume {seen[path]} already")
+        claimed = volume.get("volumeClaim") is not None
+        if claimed == bool(name):
+            message = "a volume has either a volumeClaim, which is made, or the volumeClaimName of one that is there"
+            yield Fault(at, message)
+        elif name and (fault := names.subdomain_fault(name)):
+            yield Fault((*at, "volumeClaimName"), fault)
 
 
 def _policies(_: str, spec: Mapping[str, Any]) -> Iterator[Fault]:
@@ -165,15 +252,17 @@ def _argument(arguments: Any, name: str) -> str:
 
 
 def _topology(_: str, spec: Mapping[str, Any]) -> Iterator[Fault]:
-    topology = spec.get("networkTopology")
+    yield from _bound(("networkTopology",), spec.get("networkTopology"))
+
+
+def _bound(at: tuple[str | int, ...], topology: Mapping[str, Any] | None) -> Iterator[Fault]:
     if not topology:
         return
     tier, called = topology.get("highestTierAllowed"), topology.get("highestTierName")
     if tier is not None and called:
-        yield Fault(("networkTopology",), "the highest tier is said twice, by number and by name")
+        yield Fault(at, "the highest tier is said twice, by number and by name")
     elif tier is None and not called and topology.get("mode", "hard") == "hard":
-        message = "without a highest tier there is no bound: it is placed anywhere"
-        yield Fault(("networkTopology",), message, "warning")
+        yield Fault(at, "without a highest tier it is no bound, and nothing is kept together", "warning")
 
 
 def _queue(_: str, spec: Mapping[str, Any]) -> Iterator[Fault]:

@@ -14,6 +14,8 @@ _CRON_JOB = ("kubernetes:ray.io/v1:RayCronJob", "kubernetes:ray.io/v1alpha1:RayC
 _RELEASE = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 _ANEW = (2, 47)
 """The release of Ray since which the second autoscaler is the default (ray-operator/apis/ray/v1)."""
+_AMOUNTS = ("num-cpus", "num-gpus", "memory", "resources")
+"""Parameters of `ray start` that say what the `resources` of a group say."""
 _DOCS = "https://docs.ray.io/en/latest/cluster/kubernetes/"
 
 
@@ -88,6 +90,56 @@ def _bounds(group: Field, report: Report, *, scaled: bool) -> None:
 
 
 @rule(
+    ResourceRule,
+    types=(*_CLUSTER, *_JOB, *_SERVICE, *_CRON_JOB),
+    id="ray-groups",
+    severity=Severity.HIGH,
+    what="Groups of a Ray cluster have names of their own, containers, and one place that says what they have.",
+    why=(
+        "KubeRay refuses a group without containers, and one whose resources are said twice, after the API server has "
+        "taken it: `up` waits for a cluster that never comes. Groups of one name it takes, and counts the pods of both "
+        "for each: what it makes for one it deletes for the other."
+    ),
+    fix=(
+        "Give each group its own `groupName`, a template with containers, and either `resources` or what "
+        "`rayStartParams` says of them; labels belong into the field `labels`."
+    ),
+    link=_DOCS + "user-guides/config.html",
+)
+def ray_groups(it: Field, report: Report) -> None:
+    """Judge the head and the worker groups of a cluster (KubeRay 1.6.2, controllers/ray/utils/validation.go)."""
+    for cluster in ray_clusters(it):
+        with report.reading():
+            head = cluster["headGroupSpec"]
+            if head.value is not None:  # else it is the job around a cluster, or the API server refuses it
+                _group(head, report)
+        with report.reading():
+            seen: dict[str, int] = {}
+            for index, group in enumerate(cluster["workerGroupSpecs"].items()):
+                with report.reading():
+                    name = group["groupName"]
+                    said = name.text()
+                    if said is not None and seen.setdefault(said, index) != index:
+                        report.violation(name, f"{name} is the name of group {seen[said]} already")
+                _group(group, report)
+
+
+def _group(group: Field, report: Report) -> None:
+    with report.reading():
+        containers = group.at("template", "spec", "containers")
+        if not containers.items():
+            report.violation(containers, "there are none")
+    with report.reading():
+        started = group["rayStartParams"].members()
+        if "labels" in started:
+            report.violation(started["labels"], "KubeRay takes labels from the field of that name only")
+        if group["resources"].members():
+            for key in _AMOUNTS:
+                if key in started and started[key].text():
+                    report.violation(started[key], "the group has resources, too, and KubeRay takes one of the two")
+
+
+@rule(
     PodRule,
     id="ray-restarts",
     severity=Severity.HIGH,
@@ -138,4 +190,4 @@ def _scaled_anew(cluster: Field) -> bool:
     return version in (None, "v2") and (older is None or (int(older[1]), int(older[2])) >= _ANEW)
 
 
-RULES = (ray_names, ray_bounds, ray_restarts, ray_job_ends)
+RULES = (ray_names, ray_bounds, ray_groups, ray_restarts, ray_job_ends)

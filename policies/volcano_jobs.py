@@ -113,9 +113,16 @@ class _Reading:
             name = self._text(item, "name")
             named = named and (name is not None or item["name"].value is None)
             task: dict[str, Any] = {key: count for key, count in counts.items() if count is not None}
+            if item["partitionPolicy"].value is not None:
+                policy = self._partitions(item)
+                counted = counted and bool(policy)
+                task |= {"partitionPolicy": policy} if policy and counts else {}
             task |= {} if name is None else {"name": name}
+            task["dependsOn"] = {"name": self._others(item)}
             tasks.append(task | {"policies": list(self._policies(item)), "template": self._template(item)})
         least = self._whole(spec, "minAvailable") if counted else None
+        if not named:
+            tasks = [{key: value for key, value in task.items() if key != "dependsOn"} for task in tasks]
         return {
             "tasks": tasks,
             "minAvailable": least,
@@ -123,6 +130,7 @@ class _Reading:
             "policies": list(self._policies(spec)),
             "plugins": self._plugins(spec) if named else {},
             "networkTopology": self._topology(spec),
+            "volumes": self._volumes(spec),
         }
 
     def _text(self, holder: Field, key: str) -> str | None:
@@ -164,6 +172,36 @@ class _Reading:
                     "highestTierName": topology["highestTierName"].text(),
                 }
         return {}
+
+    def _partitions(self, task: Field) -> Mapping[str, Any]:
+        with self._report.reading():
+            policy = task["partitionPolicy"]
+            counts = {key: policy[key].whole() for key in ("totalPartitions", "partitionSize", "minPartitions")}
+            return {**counts, "networkTopology": self._topology(policy)}
+        return {}
+
+    def _others(self, task: Field) -> list[str]:
+        found: list[str] = []
+        with self._report.reading():
+            for item in task.at("dependsOn", "name").items():
+                with self._report.reading():
+                    found.append(item.text() or "")
+        return found
+
+    def _volumes(self, holder: Field) -> list[Mapping[str, Any]]:
+        found: list[Mapping[str, Any]] = []
+        with self._report.reading():
+            for index, item in enumerate(holder["volumes"].items()):
+                # One that cannot be read has no fault, and its place among the others.
+                found.append({"mountPath": f"[{index}]", "volumeClaim": {}})
+                with self._report.reading():
+                    claim = item["volumeClaim"]
+                    found[-1] = {
+                        "mountPath": item["mountPath"].text(),
+                        "volumeClaim": claim.members() if claim.value is not None else None,
+                        "volumeClaimName": item["volumeClaimName"].text(),
+                    }
+        return found
 
     def _template(self, task: Field) -> Mapping[str, Any]:
         containers: list[Mapping[str, Any]] = []

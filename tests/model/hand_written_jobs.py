@@ -32,7 +32,19 @@ class Written(NamedTuple):
     name: str = "written"
 
 
+def parts(total: int, size: int, **more: Any) -> dict[str, Any]:
+    """Eight pods in partitions, with what else is said of the task."""
+    least = {key: more.pop(key) for key in ("minPartitions", "networkTopology") if key in more}
+    return task("a", 8, partitionPolicy={"totalPartitions": total, "partitionSize": size, **least}, **more)
+
+
+def waiting(name: str, *others: str) -> dict[str, Any]:
+    """A task that waits for others."""
+    return task(name, 1, dependsOn={"name": list(others)})
+
+
 TWO = [task("a", 4), task("b", 4)]
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 RESTART = {"event": "PodFailed", "action": "RestartJob"}
 JOBS: dict[str, Written] = {
     "more than there are": Written({"minAvailable": 9, "tasks": TWO}, ("minAvailable",)),
@@ -82,5 +94,61 @@ JOBS: dict[str, Written] = {
         ("tasks", 0, "template", "spec", "containers", 0, "resources", "limits"),
         refused=False,
     ),
+    "partitions": Written({"tasks": [parts(4, 2, minPartitions=3)]}, refused=False),
+    "partitions of other numbers": Written({"tasks": [parts(4, 3)]}, ("tasks", 0, "partitionPolicy")),
+    "no partitions": Written({"tasks": [parts(0, 8)]}, ("tasks", 0, "partitionPolicy", "totalPartitions")),
+    "partitions of nothing": Written({"tasks": [parts(8, 0)]}, ("tasks", 0, "partitionPolicy", "partitionSize")),
+    "fewer partitions than none": Written(
+        {"tasks": [parts(4, 2, minPartitions=-1)]}, ("tasks", 0, "partitionPolicy", "minPartitions")
+    ),
+    "more partitions than there are": Written(
+        {"tasks": [parts(4, 2, minPartitions=5)]}, ("tasks", 0, "partitionPolicy", "minPartitions")
+    ),
+    "partitions that the task contradicts": Written(
+        {"tasks": [parts(4, 2, minPartitions=3, minAvailable=8)]}, ("tasks", 0, "partitionPolicy", "minPartitions")
+    ),
+    "partitions that the task leaves open": Written({"tasks": [parts(4, 2, minAvailable=7)]}, refused=False),
+    "partitions that are fewer than the job wants": Written(
+        {"minAvailable": 4, "tasks": [parts(4, 2, minPartitions=2)]}, refused=False
+    ),
+    "two highest tiers of partitions": Written(
+        {"tasks": [parts(4, 2, networkTopology={"highestTierAllowed": 1, "highestTierName": "rack"})]},
+        ("tasks", 0, "partitionPolicy", "networkTopology"),
+    ),
+    "volumes": Written(
+        {
+            "tasks": TWO,
+            "volumes": [{"mountPath": "/a", "volumeClaim": CLAIM}, {"mountPath": "/b", "volumeClaimName": "b.c"}],
+        },
+        refused=False,
+    ),
+    "a volume without a place": Written(
+        {"tasks": TWO, "volumes": [{"mountPath": "", "volumeClaimName": "a"}]}, ("volumes", 0, "mountPath")
+    ),
+    "a volume at two places": Written(
+        {"tasks": TWO, "volumes": [{"mountPath": "/a:/b", "volumeClaimName": "a"}]}, ("volumes", 0, "mountPath")
+    ),
+    "two volumes at a place": Written(
+        {"tasks": TWO, "volumes": [{"mountPath": "/a", "volumeClaimName": name} for name in ("a", "b")]},
+        ("volumes", 1, "mountPath"),
+    ),
+    "a volume without a claim": Written({"tasks": TWO, "volumes": [{"mountPath": "/a"}]}, ("volumes", 0)),
+    "a volume with two claims": Written(
+        {"tasks": TWO, "volumes": [{"mountPath": "/a", "volumeClaim": CLAIM, "volumeClaimName": "a"}]}, ("volumes", 0)
+    ),
+    "a claim of no name": Written(
+        {"tasks": TWO, "volumes": [{"mountPath": "/a", "volumeClaimName": "A"}]}, ("volumes", 0, "volumeClaimName")
+    ),
+    "an order": Written({"tasks": [task("a", 1), waiting("b", "a"), waiting("c", "b", "a")]}, refused=False),
+    "an order of tasks without names": Written(
+        {"tasks": [{"replicas": 1, "template": template()}, waiting("b", "default0")]}, refused=False
+    ),
+    "waiting for nobody": Written({"tasks": [task("a", 1), waiting("b", "z")]}, ("tasks", 1, "dependsOn")),
+    "waiting for itself": Written({"tasks": [waiting("a", "a")]}, ("tasks", 0, "dependsOn")),
+    "waiting in a circle": Written(
+        {"tasks": [task("a", 1), waiting("b", "d"), waiting("c", "b"), waiting("d", "a", "c")]},
+        ("tasks", 1, "dependsOn"),
+    ),
+    "waiting twice": Written({"tasks": [task("a", 1), waiting("b", "a", "a")]}, ("tasks", 1, "dependsOn")),
     "pods with long names": Written({"tasks": [task("worker", 100)]}, ("tasks", 0, "name"), False, "a" * 54),
 }

@@ -1,5 +1,7 @@
 """What Volcano is told."""
 
+from typing import Any
+
 import pytest
 
 from model import queues, scheduler_rules, volcano
@@ -78,6 +80,16 @@ def test_one_kind_of_resource_decides_who_takes_back_from_whom(queue: dict, told
 
 def _with(*plugins: dict, actions: str = "enqueue, allocate, backfill") -> dict:
     return {"actions": actions, "tiers": [{"plugins": list(plugins)}]}
+
+
+def _tiers(actions: str, *tiers: list[Any]) -> dict:
+    """A configuration with plugins by name, or with what is said of them."""
+    entries = [[{"name": each} if isinstance(each, str) else each for each in tier] for tier in tiers]
+    return {"actions": actions, "tiers": [{"plugins": tier} for tier in entries]}
+
+
+def _sharing(*ways: str) -> dict:
+    return {"name": "deviceshare", "arguments": {f"deviceshare.{way}Enable": "true" for way in ways}}
 
 
 @pytest.mark.parametrize(
@@ -164,7 +176,44 @@ def _with(*plugins: dict, actions: str = "enqueue, allocate, backfill") -> dict:
                 "tiers": [{"plugins": [{"name": "gang"}]}, {"plugins": [{"name": "capacity"}]}],
             },
             ("tiers",),
-            "in another tier than capacity",
+            "gang in another tier than capacity: the first tier that finds victims for gangreclaim decides alone",
+        ),
+        (_tiers("allocate, gangreclaim", ["capacity"], ["gang"]), ("tiers",), "gang in another tier than capacity"),
+        (_tiers("gangreclaim", ["gang", "conformance", "proportion"]), ("tiers",), "without capacity gangreclaim"),
+        (
+            _tiers("reclaim", ["priority", "conformance"], ["capacity"]),
+            ("tiers",),
+            "conformance in another tier than capacity: the first tier that finds victims for reclaim decides alone",
+        ),
+        (
+            _tiers("reclaim", ["priority", "capacity"], ["pdb", "cdp"]),
+            ("tiers",),
+            "pdb, cdp in another tier than capacity",
+        ),
+        (
+            _tiers("preempt", ["conformance"], ["priority"]),
+            ("tiers",),
+            "conformance in another tier than priority: the first tier that finds victims for preempt decides alone",
+        ),
+        (_tiers("preempt, reclaim", ["conformance", "capacity"]), ("tiers",), "so preempt, reclaim never evicts any"),
+        (_tiers("gangpreempt", [{"name": "gang", "enableJobStarving": False}]), ("tiers",), "never evicts any"),
+        (_tiers("gangreclaim", ["gangs", "conformance"]), ("tiers", 0, "plugins", 0, "name"), "is no plugin"),
+        (
+            _with(_sharing("GPUSharing", "GPUNumber")),
+            ("tiers", 0, "plugins", 0, "arguments"),
+            "the scheduler ends itself",
+        ),
+        (_with(_sharing("GPUSharing", "VGPU")), ("tiers", 0, "plugins", 0, "arguments"), "only one of them"),
+        (_with(_sharing("GPUNumber", "VGPU")), ("tiers", 0, "plugins", 0, "arguments"), "only one of them"),
+        (
+            _with({"name": "overcommit", "arguments": {"overcommit-factor": 0.9}}),
+            ("tiers", 0, "plugins", 0, "arguments", "overcommit-factor"),
+            "is taken as 1.2",
+        ),
+        (
+            _with({"name": "overcommit", "arguments": {"overcommit-factor": False}}),
+            ("tiers", 0, "plugins", 0, "arguments", "overcommit-factor"),
+            "must be a whole number or a number",
         ),
         ({"actions": "allocate"}, ("tiers",), "must be given"),
         ({"actions": ["allocate"], "tiers": []}, ("actions",), "must be text"),
@@ -181,11 +230,50 @@ def test_configurations_that_volcano_would_take_in_silence(configuration: dict, 
 
 
 def test_doubtful_combinations_are_warnings():
-    overcommitted = _with({"name": "overcommit"}, actions="enqueue, allocate, preempt")
+    overcommitted = _with({"name": "priority"}, {"name": "overcommit"}, actions="enqueue, allocate, preempt")
     assert [problem.severity for problem in scheduler_rules.problems(overcommitted)] == ["warning"]
     shared = _with({"name": "proportion"})
     assert [problem.severity for problem in scheduler_rules.problems(shared, deserving=True)] == ["warning"]
     assert not list(scheduler_rules.problems(shared))
+
+
+@pytest.mark.parametrize(
+    ("configuration", "says"),
+    [
+        (
+            _tiers("reclaim", ["gang", "capacity"]),
+            "beside capacity gang allows reclaim only pods beyond minAvailable",
+        ),
+        (_tiers("reclaim", ["gang"], ["capacity"]), "in another tier than capacity gang gives reclaim"),
+        (_tiers("preempt", ["priority", "gang"]), "beside priority gang allows preempt only"),
+        (_tiers("preempt", ["priority"], ["gang"]), "in another tier than priority gang gives preempt"),
+    ],
+)
+def test_gang_and_the_older_actions_are_doubtful(configuration: dict, says: str):
+    [problem] = scheduler_rules.problems(configuration)
+    assert problem.severity == "warning"
+    assert says in problem.message
+
+
+_NO_PREEMPT = {"name": "gang", "enablePreemptable": False}
+_NO_RECLAIM = {"name": "gang", "enableReclaimable": False}
+
+
+@pytest.mark.parametrize(
+    "configuration",
+    [
+        _tiers("reclaim", ["priority", _NO_RECLAIM], ["conformance", "pdb", "capacity"]),
+        _tiers("preempt", ["priority", _NO_PREEMPT, "conformance"], ["capacity"]),
+        # capacity has no say in who is preempted, and priority none in who is reclaimed.
+        _tiers("preempt", ["priority", "conformance"], ["capacity"]),
+        _tiers("reclaim", ["priority"], ["conformance", "capacity"]),
+        _tiers("gangpreempt", ["priority", "gang"], ["conformance"], ["capacity"]),
+        _tiers("reclaim", ["priority", {"name": "conformance", "enableReclaimable": False}], ["capacity"]),
+        _tiers("allocate", ["conformance"], ["gang"], ["capacity"]),
+    ],
+)
+def test_tiers_in_which_everybody_is_asked_pass(configuration: dict):
+    assert not list(scheduler_rules.problems(configuration))
 
 
 def test_arguments_of_the_right_type_pass():
@@ -193,6 +281,9 @@ def test_arguments_of_the_right_type_pass():
         {"name": "overcommit", "arguments": {"overcommit-factor": 1.5}},
         {"name": "predicates", "arguments": {"predicate.CacheEnable": "true"}},
         {"name": "tdm", "arguments": {"tdm.revocable-zone.rz1": "10:00-21:00"}},
-        {"name": "deviceshare", "arguments": {"deviceshare.VGPUEnable": True}},
+        {
+            "name": "deviceshare",
+            "arguments": {"deviceshare.VGPUEnable": True, "deviceshare.GPUSharingEnable": "false"},
+        },
     )
     assert not list(scheduler_rules.problems(configuration))

@@ -20,6 +20,25 @@ def job(name: Any = "tuning", kind: str = "RayJob", **fields: Any) -> Resource:
     return Resource(made.type, {"metadata": {"name": name}, "spec": made.inputs["spec"] | fields})
 
 
+def groups(*workers: Any, kind: str = "RayCluster", **head: Any) -> Resource:
+    """A cluster of these groups; the head is right, but for what is changed."""
+    described = {"headGroupSpec": {"template": template(), **head}, "workerGroupSpecs": list(workers)}
+    spec = {"RayCluster": described, "RayService": {"rayClusterConfig": described}}
+    return Resource(f"kubernetes:ray.io/v1:{kind}", {"spec": spec.get(kind, {"rayClusterSpec": described})})
+
+
+def workers(name: Any = "w", **fields: Any) -> dict[str, Any]:
+    return {"groupName": name, "template": template()} | fields
+
+
+def starting(**parameters: Any) -> dict[str, Any]:
+    """A group with parameters, and with resources."""
+    return {"rayStartParams": {key.replace("_", "-"): each for key, each in parameters.items()}, "resources": CPUS}
+
+
+CPUS = {"CPU": "4"}
+NO_CONTAINERS = {"spec": {"containers": []}}
+
 _SCALED = cluster(scaled=True, restartPolicy="Always")
 
 
@@ -48,6 +67,23 @@ BREAKS: Breaks = {
             "spec.rayClusterSpec.workerGroupSpecs[0].maxReplicas",
         ),
     ],
+    "ray-groups": [
+        (groups(workers(), workers()), "spec.workerGroupSpecs[1].groupName: w is the name of group 0 already"),
+        (groups(workers("a"), workers("b"), workers("a"), kind="RayJob"), "spec.rayClusterSpec.workerGroupSpecs[2].gr"),
+        (groups(template=NO_CONTAINERS), "spec.headGroupSpec.template.spec.containers: there are none"),
+        (groups(workers(), template=None), "spec.headGroupSpec.template.spec.containers: there are none"),
+        (
+            groups(workers(template=NO_CONTAINERS), kind="RayService"),
+            "spec.rayClusterConfig.workerGroupSpecs[0].template.spec.containers: there are none",
+        ),
+        (groups(**starting(num_cpus="0")), "spec.headGroupSpec.rayStartParams.num-cpus: the group has resources, too"),
+        (groups(workers(**starting(num_gpus="8"))), "spec.workerGroupSpecs[0].rayStartParams.num-gpus: the group has"),
+        (groups(workers(**starting(memory="1"))), "spec.workerGroupSpecs[0].rayStartParams.memory"),
+        (groups(workers(**starting(resources="{}"))), "spec.workerGroupSpecs[0].rayStartParams.resources"),
+        (groups(rayStartParams={"labels": "a=b"}), "spec.headGroupSpec.rayStartParams.labels: KubeRay takes labels"),
+        (groups(workers(UNKNOWN, template=NO_CONTAINERS)), "spec.workerGroupSpecs[0].template.spec.containers"),
+        (groups(workers(), workers(template=UNKNOWN)), "spec.workerGroupSpecs[1].groupName: w is the name"),
+    ],
     "ray-restarts": [
         (cluster(scaled=True, restartPolicy="Always"), "template.spec.restartPolicy: Always: restarts beside"),
         (_with(rayVersion="2.52.0"), "Always: restarts beside"),
@@ -69,6 +105,14 @@ PASSES: Passes = {
         cluster(scaled=True, group=of(2, 4, 8)),
         cluster(group={"replicas": 4}),
     ],
+    "ray-groups": [
+        groups(workers("a"), workers("b")),
+        groups(),
+        groups(workers(rayStartParams={"num-gpus": "8", "block": "true"})),
+        groups(workers(rayStartParams={"num-gpus": "8"}, resources={})),
+        groups(workers(**starting(num_gpus="", block="true"))),
+        Resource("kubernetes:ray.io/v1:RayJob", {"spec": {"clusterSelector": {"ray.io/cluster": "shared"}}}),
+    ],
     "ray-restarts": [
         cluster(scaled=True, restartPolicy="Never"),
         cluster(scaled=True),
@@ -89,6 +133,12 @@ UNKNOWNS: Unknowns = {
     "ray-bounds": [
         (cluster(group=of(2, 2, UNKNOWN)), "spec.workerGroupSpecs[0].maxReplicas"),
         (cluster(scaled=UNKNOWN, group=of(1, 1, 2)), "spec.enableInTreeAutoscaling"),
+    ],
+    "ray-groups": [
+        (groups(workers(), workers(UNKNOWN)), "spec.workerGroupSpecs[1].groupName"),
+        (groups(workers(template=UNKNOWN)), "spec.workerGroupSpecs[0].template"),
+        (groups(**starting(num_cpus=UNKNOWN)), "spec.headGroupSpec.rayStartParams.num-cpus"),
+        (groups(workers(**starting(num_cpus="4") | {"resources": UNKNOWN})), "spec.workerGroupSpecs[0].resources"),
     ],
     "ray-restarts": [
         (cluster(scaled=True, restartPolicy=UNKNOWN), "spec.workerGroupSpecs[0].template.spec.restartPolicy"),

@@ -28,6 +28,10 @@ def chart(content: Any) -> Resource:
 
 RIGHT = text(*WHOLE, TOPOLOGY)
 WEIGHTS = {"name": "binpack", "arguments": {"binpack.weight": "10"}}
+SHARING = {
+    "name": "deviceshare",
+    "arguments": {"deviceshare.GPUSharingEnable": True, "deviceshare.VGPUEnable": True},
+}
 
 BREAKS: Breaks = {
     "scheduler-file": [
@@ -37,6 +41,12 @@ BREAKS: Breaks = {
         (file(text(WEIGHTS)), "must be a whole number"),
         (file(text("capacity", "proportion")), "capacity and proportion both divide"),
         (file(text("gang", actions="allocate, reclaim, gangreclaim")), "must not run together"),
+        (
+            file(text("gang", "conformance", actions="allocate, gangreclaim")),
+            "without capacity gangreclaim takes gangs",
+        ),
+        (file(text("conformance", "capacity", actions="reclaim")), "so reclaim never evicts any"),
+        (file(text(SHARING)), "tiers[0].plugins[0].arguments: deviceshare.GPUSharingEnable, deviceshare.VGPUEnable"),
         (file("just text"), 'data["volcano-scheduler.conf"]: is no YAML map'),
         (file("a: [1"), "is no YAML map"),
         (
