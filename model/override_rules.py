@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import queues, topology, workloads
+from . import queues, scheduler_tiers, topology, workloads
 from .problems import Problem, known, lost
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ def limits(env: "Environment") -> Iterator[Problem]:
         return
     plugins = _plugins(override)
     yield from _actions(override)
+    yield from _growing(env, override)
     yield from _queues(env, plugins)
     yield from _placing(env, plugins)
 
@@ -33,6 +34,20 @@ def _actions(override: Mapping[str, Any]) -> Iterator[Problem]:
     written = override["actions"]
     if "allocate" not in [name.strip() for name in written.split(",")]:
         yield Problem((*_AT, "actions"), written, "without allocate nothing is ever placed", fix=f"{written}, allocate")
+
+
+def _growing(env: "Environment", override: Mapping[str, Any]) -> Iterator[Problem]:
+    """Nodes are brought for pods, and what is kept out of its queue has none."""
+    actions = [name.strip() for name in override["actions"].split(",")]
+    growing = [name for name, pool in env.pools.items() if not lost(pool) and pool.most > pool.fewest]
+    placed = [(tier, entry["name"], entry) for tier, each in enumerate(override["tiers"]) for entry in each["plugins"]]
+    told = scheduler_tiers.evicting(actions)  # where anything is evicted the same is told for that
+    for name in [] if told or not growing else scheduler_tiers.gates(placed, actions):
+        message = (
+            f"{name} keeps jobs that have no room out of their queues, without pods, so nothing makes "
+            f"{', '.join(growing)} grow for them"
+        )
+        yield Problem(_TIERS, name, message, fix=f"{{name: {name}, enableJobEnqueued: false}}", severity="warning")
 
 
 def _queues(env: "Environment", plugins: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:

@@ -19,6 +19,13 @@ _AT: Path = ("tiers",)
 _STARVING = ("priority", "gang", "tdm")
 """Plugins that say which jobs want more than they have (AddJobStarvingFns)."""
 
+_KEEPS_OUT = {
+    "overcommit": "on a full cluster overcommit keeps jobs out of their queues",
+    "capacity": "in a queue at its capability, or below a whole at its own, capacity keeps jobs out",
+    "proportion": "in a queue at its capability proportion keeps jobs out",
+}
+"""Plugins that enqueue asks (AddJobEnqueueableFn), and when they say no."""
+
 
 @dataclass(frozen=True)
 class _Eviction:
@@ -73,13 +80,25 @@ def problems(placed: Placed, actions: Sequence[str]) -> Iterator[Problem]:
     if "proportion" in tiers and options.get("drf", {}).get("enableHierarchy") is True:
         message = "drf with enableHierarchy and proportion both divide the cluster among queues"
         yield Problem(_AT, "drf, proportion", message, "one of both", "leave out proportion")
-    if "overcommit" in tiers and "enqueue" in actions and _evicting(actions):
-        message = "on a full cluster overcommit keeps jobs out of the queue, so that nothing is reclaimed for them"
-        yield Problem(_AT, "overcommit", message, fix="leave out overcommit", severity="warning")
-    for action in _evicting(actions):
+    if evicting(actions):
+        for name in gates(placed, actions):
+            message = f"{_KEEPS_OUT[name]}, so that nothing is ever evicted for them"
+            yield Problem(_AT, name, message, fix=f"{{name: {name}, enableJobEnqueued: false}}", severity="warning")
+    for action in evicting(actions):
         if action in _EVICTIONS:
             yield from _apart(action, _EVICTIONS[action], tiers, options)
             yield from _whole_gangs(action, _EVICTIONS[action], tiers, options)
+
+
+def gates(placed: Placed, actions: Sequence[str]) -> list[str]:
+    """The plugins that keep jobs out of their queues while there is no room; such jobs have no pods.
+
+    Args:
+        placed: The plugins.
+        actions: Names of the actions, in order.
+    """
+    options = {name: plugin for _, name, plugin in placed}
+    return [name for name in _KEEPS_OUT if "enqueue" in actions and _on(options, name, "enableJobEnqueued")]
 
 
 def missing(placed: Placed, actions: Sequence[str]) -> Iterator[Problem]:
@@ -90,17 +109,17 @@ def missing(placed: Placed, actions: Sequence[str]) -> Iterator[Problem]:
         actions: Names of the actions, in order.
     """
     options = {name: plugin for _, name, plugin in placed}
-    evicting, written = _evicting(actions), ", ".join(options) or "none"
+    those, written = evicting(actions), ", ".join(options) or "none"
     # Session.JobStarving: nothing is evicted for a job of which no plugin says so.
-    if evicting and not any(_on(options, name, "enableJobStarving") for name in _STARVING):
-        message = f"without gang or priority no job counts as short of pods, so {', '.join(evicting)} never evicts any"
+    if those and not any(_on(options, name, "enableJobStarving") for name in _STARVING):
+        message = f"without gang or priority no job counts as short of pods, so {', '.join(those)} never evicts any"
         yield Problem(_AT, written, message, fix="{name: gang}")
-    if "gangreclaim" in evicting and "capacity" not in options:
+    if "gangreclaim" in those and "capacity" not in options:
         message = "without capacity gangreclaim takes gangs of any queue, also those that have less than they deserve"
         yield Problem(_AT, written, message, fix="{name: capacity, enableHierarchy: true}")
 
 
-def _evicting(actions: Sequence[str]) -> list[str]:
+def evicting(actions: Sequence[str]) -> list[str]:
     """The actions that evict; none where both kinds are there, which is refused, and nobody knows which is meant."""
     gang, pods = ([name for name in actions if name in kind] for kind in (GANG_ACTIONS, POD_ACTIONS))
     return [] if gang and pods else [*gang, *pods]

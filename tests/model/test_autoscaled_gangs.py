@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from model import volcano
-from tests.model.documents import Change, drop, environment, errors, put
+from model import document, scheduler_tiers, volcano
+from tests.model.documents import Change, drop, environment, errors, example, put
 
 
 def pool(least: int, most: int) -> list[Change]:
@@ -52,7 +52,33 @@ def test_a_gang_that_is_larger_never_starts(least: int, most: int, count: Any) -
 
 
 def test_work_that_waits_for_nodes_has_pods_by_which_they_are_made() -> None:
-    """With overcommit a gang that is larger than what is there stays without pods, and no autoscaler sees it."""
+    """What is kept out of its queue has none, and no autoscaler sees it."""
     for size in ({"min": 0, "max": 8}, 8):
         made = volcano.scheduler_configuration(environment(*pool(0, 8), put("pools.train.size", size), workers(4)))
-        assert "overcommit" not in {plugin["name"] for tier in made["tiers"] for plugin in tier["plugins"]}
+        placed = [(tier, it["name"], it) for tier, each in enumerate(made["tiers"]) for it in each["plugins"]]
+        assert scheduler_tiers.gates(placed, made["actions"].split(", ")) == []
+
+
+@pytest.mark.parametrize(
+    ("actions", "switch", "size", "told"),
+    [
+        ("enqueue, allocate", {}, {"min": 0, "max": 8}, "nothing makes train grow"),
+        ("enqueue, allocate", {"enableJobEnqueued": False}, {"min": 0, "max": 8}, None),
+        ("allocate", {}, {"min": 0, "max": 8}, None),
+        ("enqueue, allocate", {}, 8, None),
+    ],
+)
+@pytest.mark.parametrize("name", ["overcommit", "capacity"])
+def test_a_configuration_of_ones_own_that_keeps_pods_from_being_made_is_doubtful(
+    name: str, actions: str, switch: dict[str, Any], size: Any, told: str | None
+) -> None:
+    named = ["priority", "gang", "predicates", "network-topology-aware"]
+    plugins: list[dict[str, Any]] = [{"name": each} for each in named]
+    plugins += [{"name": "capacity", "enableHierarchy": True, "enableJobEnqueued": False}] if name != "capacity" else []
+    plugins += [{"name": name, **({"enableHierarchy": True} if name == "capacity" else {}), **switch}]
+    override = {"override": {"actions": actions, "tiers": [{"plugins": plugins}]}}
+    changes = [put("pools.train.size", size), put("pools.serve.size", 4), workers(4), put("scheduler", override)]
+    value = example(*pool(0, 8), *changes)
+    found = [problem.message for problem in document.judge(value).problems if problem.path[0] == "scheduler"]
+    assert len(found) == (told is not None), found
+    assert all(told and told in message and message.startswith(name) for message in found)

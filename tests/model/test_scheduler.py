@@ -45,7 +45,7 @@ def test_a_fair_order_asks_for_the_smallest_share_and_chooses_no_victims() -> No
     assert placing(order="fair")["drf"] == {"name": "drf", "enablePreemptable": False}
 
 
-HIERARCHY = {"name": "capacity", "enableHierarchy": True}
+HIERARCHY = {"name": "capacity", "enableHierarchy": True, "enableJobEnqueued": False}
 RAW = {
     "actions": "enqueue, allocate",
     "tiers": [

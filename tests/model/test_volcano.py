@@ -230,8 +230,17 @@ def test_configurations_that_volcano_would_take_in_silence(configuration: dict, 
 
 
 def test_doubtful_combinations_are_warnings():
-    overcommitted = _with({"name": "priority"}, {"name": "overcommit"}, actions="enqueue, allocate, preempt")
-    assert [problem.severity for problem in scheduler_rules.problems(overcommitted)] == ["warning"]
+    for name in ("overcommit", "capacity", "proportion"):
+        for actions, switch, count in (
+            ("enqueue, allocate, preempt", {}, 1),
+            ("enqueue, allocate, preempt", {"enableJobEnqueued": True}, 1),
+            ("enqueue, allocate, preempt", {"enableJobEnqueued": False}, 0),
+            ("allocate, preempt", {}, 0),
+            ("enqueue, allocate", {}, 0),
+        ):
+            gated = _with({"name": "priority"}, {"name": name, **switch}, actions=actions)
+            found = list(scheduler_rules.problems(gated))
+            assert [(problem.severity, problem.value) for problem in found] == [("warning", name)] * count
     shared = _with({"name": "proportion"})
     assert [problem.severity for problem in scheduler_rules.problems(shared, deserving=True)] == ["warning"]
     assert not list(scheduler_rules.problems(shared))

@@ -107,8 +107,8 @@ def jobs(volcano: Client) -> Iterator[Any]:
 
 def pods_of(client: Client, name: str | None = None) -> list[dict[str, Any]]:
     """The pods of a job, or of all, as the API server sends them."""
-    labels = {"volcano.sh/job-name": name} if name else None
-    return [pod.to_dict() for pod in client.list(Pod, namespace=SPACE, labels=labels)]
+    found = [pod.to_dict() for pod in client.list(Pod, namespace=SPACE)]
+    return [pod for pod in found if name in (None, pod["metadata"]["labels"]["volcano.sh/job-name"])]
 
 
 def staying(client: Client, name: str | None = None) -> list[dict[str, Any]]:
