@@ -55,12 +55,13 @@ def everywhere(client: Client, kind: Any) -> list[dict[str, Any]]:
     return objects(client, kind, namespace="*")
 
 
-def groups(client: Client, pods: Iterable[Found] = ()) -> list[Group]:
+def groups(client: Client, pods: Iterable[Found] = (), *, over: bool = False) -> list[Group]:
     """Give all work that queues have and that is not over: PodGroups, and jobs that have none yet or any more.
 
     Args:
         client: A client of the cluster.
         pods: Its pods, where their shapes are wanted.
+        over: Whether PodGroups of work that is over are wanted too.
     """
     parents = {
         (found["metadata"]["namespace"], found["metadata"]["name"]): owner
@@ -82,7 +83,7 @@ def groups(client: Client, pods: Iterable[Found] = ()) -> list[Group]:
         for workload, job in jobs.items()
         if workload not in with_group and _phase(job) not in _OVER
     ]
-    return [*(group for group in there if group.phase != COMPLETED), *alone]
+    return [*(group for group in there if over or group.phase != COMPLETED), *alone]
 
 
 def _group(
@@ -192,15 +193,17 @@ def cluster(client: Client) -> Seen:
         pod for pod in everywhere(client, Pod) if (pod.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
     ]
     machines = [_node(node) for node in objects(client, Node)]
+    work = groups(client, live, over=True)
     return Seen(
         datetime.now(UTC),
         tuple(machines),
         {queue.name: queue for found in objects(client, Queue) for queue in [_queue(found)]},
-        tuple(groups(client, live)),
+        tuple(group for group in work if group.phase != COMPLETED),
         tuple(_pod(pod) for pod in live),
         tuple(_domains(objects(client, HyperNode), machines)),
         tuple(quota for found in everywhere(client, ResourceQuota) for quota in _quotas(found)),
         any(_is_ready(pod) for pod in live if SCHEDULER.items() <= (pod["metadata"].get("labels") or {}).items()),
+        tuple(group for group in work if group.phase == COMPLETED),
     )
 
 

@@ -35,6 +35,20 @@ def states(seen: Seen, group: Group) -> Iterator[Reason]:
         yield Reason("closed", message, (f"parts: {', '.join(parts)}",), f"move it to {parts[0]} or another of them")
 
 
+def stalled(seen: Seen, group: Group) -> Iterator[Reason]:
+    """Other work in queues with parts: while there is any, over or not, Volcano places nothing in the whole cluster.
+
+    The capacity plugin gives up at the first (buildHierarchicalQueueAttrs).
+    """
+    wholes = {queue.parent for queue in seen.queues.values()} - {ROOT, ""}
+    others = [each for each in (*seen.groups, *seen.over) if each.workload != group.workload]
+    inside = sorted((each for each in others if each.queue in wholes), key=lambda each: each.workload)
+    if inside:
+        message = "work is in queues that have parts, and while it is Volcano places nothing in the whole cluster"
+        details = tuple(f"{each.workload} in {each.queue}, PodGroup {each.name}" for each in inside)
+        yield Reason("closed", message, details, "delete it, or move it to one of the parts")
+
+
 def never(seen: Seen, group: Group) -> Iterator[Reason]:
     """Queues that are smaller than the gang."""
     for queue in seen.branch(group.queue):

@@ -82,6 +82,7 @@ def _reasons(
     if not seen.scheduler:
         message = "Volcano's scheduler does not run, so nothing is placed"
         yield Reason("scheduler", message, fix="kubectl -n volcano-system get pods")
+    yield from queues_full.stalled(seen, group)
     yield from queues_full.states(seen, group)
     stopped = list(between_runs.reasons(seen, group))
     yield from stopped

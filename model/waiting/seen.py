@@ -228,6 +228,7 @@ class Seen:
         domains: All topology domains.
         quotas: The limits of all namespaces.
         scheduler: Whether the batch scheduler runs.
+        over: Work that is over and still has a PodGroup.
     """
 
     now: datetime
@@ -238,6 +239,7 @@ class Seen:
     domains: tuple[Domain, ...] = ()
     quotas: tuple[Quota, ...] = ()
     scheduler: bool = True
+    over: tuple[Group, ...] = ()
 
     def branch(self, queue: str) -> Iterator[Queue]:
         """A queue and those above it, as far as they are there."""

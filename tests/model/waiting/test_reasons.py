@@ -105,6 +105,17 @@ def test_a_full_queue_lists_who_holds_it_the_largest_first() -> None:
     assert [line.partition("  ")[0] for line in reason.details] == ["job research/large", "job research/small"]
 
 
+@pytest.mark.parametrize("over", [True, False])
+def test_work_in_a_queue_with_parts_stops_everybody(over: bool) -> None:
+    """The capacity plugin gives up at the first, also where it is over (buildHierarchicalQueueAttrs)."""
+    there = gang("there", 1, "research")
+    seen = cluster(gang(), over=(replace(there, phase="Completed"),)) if over else cluster(gang(), there)
+    reason = reasons.explain(seen, seen.groups[0], LEVELS).reasons[0]
+    assert "places nothing in the whole cluster" in reason.says
+    assert reason.details == ("job research/there in research, PodGroup there-1",)
+    assert kinds(cluster(gang())) == ["next"]
+
+
 def test_work_that_waits_takes_nothing_of_a_queue() -> None:
     """Every job is let into its queue; what is in use counts when nodes are given."""
     let_in = gang("let-in", 4, "research.vision")
