@@ -11,41 +11,22 @@ from lightkube import Client
 
 from model.waiting.seen import Workload
 
-from . import clusters, explaining, queue_removal, seeing
-from .output import console
+from . import explaining, queue_removal, seeing
 from .refusals import RefusedError
 
 if TYPE_CHECKING:
     from model.environment import Environment
 
-    from .upping import Place
 
-
-def look_ahead(place: "Place", environment: "Environment", exported: str, *, refuse: bool) -> None:
-    """Find workloads that a run would start in queues that are closed.
+def starting(environment: "Environment", exported: str) -> dict[Workload, str]:
+    """Give the workloads that a run would start, with the paths of their queues.
 
     Args:
-        place: Where the environment is.
         environment: Its document.
         exported: The state of its stack: what it holds is in its queue already.
-        refuse: Whether to refuse, or only to say what would be refused.
-
-    Raises:
-        RefusedError: With each such queue, the workloads, and how it is opened.
     """
     there = queue_removal.departure(exported).workloads
-    new = {workload: queue for workload, queue in _queues_of(environment).items() if workload not in there}
-    if not new or environment.scheduler.kind != "volcano":
-        return
-    with clusters.of_environment(place.stack, environment, place.engine, of_twin=place.of_twin) as client:
-        if client is None:
-            return
-        try:
-            refuse_closed(client, new)
-        except RefusedError as refusal:
-            if refuse:
-                raise
-            console.print(f"would be refused: {refusal}", style="bold yellow", markup=False, soft_wrap=True)
+    return {workload: queue for workload, queue in _queues_of(environment).items() if workload not in there}
 
 
 def _queues_of(environment: "Environment") -> dict[Workload, str]:

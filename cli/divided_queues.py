@@ -5,44 +5,10 @@ up, buildHierarchicalQueueAttrs), and refuses the first part of a queue with pod
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from model import queues
 from model.waiting.seen import Group
 
-from . import clusters, seeing
-from .output import console
 from .refusals import RefusedError
-
-if TYPE_CHECKING:
-    from model.environment import Environment
-
-    from .upping import Place
-
-
-def look_ahead(place: "Place", environment: "Environment", *, refuse: bool) -> None:
-    """Find work in queues that have parts in the document.
-
-    Args:
-        place: Where the environment is.
-        environment: Its document.
-        refuse: Whether to refuse, or only to say what would be refused.
-
-    Raises:
-        RefusedError: With each such workload.
-    """
-    wholes = {node.path for node in queues.flatten(environment) if not node.leaf}
-    if not wholes or environment.scheduler.kind != "volcano":
-        return
-    with clusters.of_environment(place.stack, environment, place.engine, of_twin=place.of_twin) as client:
-        if client is None:
-            return
-        try:
-            refuse_work(seeing.groups(client, over=True), wholes)
-        except RefusedError as refusal:
-            if refuse:
-                raise
-            console.print(f"would be refused: {refusal}", style="bold yellow", markup=False, soft_wrap=True)
 
 
 def refuse_work(groups: Sequence[Group], wholes: set[str]) -> None:

@@ -64,7 +64,7 @@ def up(
     simulated GPU nodes is started, and the very same program runs on it. `--twin` does that with any environment.
     Without it, other environments use your own pulumi, login and credentials.
     """
-    from . import changes, closed_queues, divided_queues, queue_removal, rendering, summary
+    from . import changes, lookout, queue_removal, rendering, summary
     from .aws import preflight
 
     loaded = rendering.load(environment)
@@ -80,8 +80,7 @@ def up(
     exported = place.state()
     changes.show(exported, loaded)
     changes.look_ahead(environment, exported, loaded, refuse=not preview)
-    closed_queues.look_ahead(place, loaded, exported, refuse=not preview)
-    divided_queues.look_ahead(place, loaded, refuse=not preview)
+    lookout.look_ahead(place, loaded, exported, refuse=not preview)
     going = queue_removal.departure(exported, {resource.urn for resource in rehearsal.resources})
     if preview:
         queue_removal.foretell(place, loaded, going)

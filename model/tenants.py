@@ -35,7 +35,8 @@ class Tenant(Declared):
     default_queue: str | None = None
     """The leaf queue of workloads that name none; written on the namespaces."""
     quota: Quota = Field(default_factory=dict)
-    """Upper bound of requests per namespace (a ResourceQuota on `requests.*`). `storage` is the size of the namespace's
+    """Upper bound of requests per namespace (a ResourceQuota on `requests.*`), pods that wait counted in: what does not
+    fit waits without pods, and takes nobody's place, whatever its priority. `storage` is the size of the namespace's
     claim of the shared tier."""
     groups: dict[Literal["admin", "edit", "view"], Listed[str]] = Field(default_factory=dict)
     """RBAC groups by the Kubernetes role (ClusterRole admin, edit or view) that they get in the namespaces."""

@@ -112,7 +112,7 @@ class Workload(Declared):
     within: Within | None = None
     """Keep the gang within one topology domain."""
     priority: str | None = None
-    """A PriorityClass."""
+    """A PriorityClass; the cluster must have it. Its value decides who is served first, and who gives way."""
     checkpoints: bool = False
     """Whether workers get the tiers of checkpoints, and an uploader each."""
     env: dict[str, str] = Field(default_factory=dict)

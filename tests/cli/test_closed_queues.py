@@ -1,16 +1,13 @@
 """Queues that somebody closed: what may not start in them is told before the engine begins."""
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
-from cli import closed_queues, clusters, seeing
+from cli import closed_queues, seeing
 from cli.refusals import RefusedError
 from model.waiting.seen import Workload
-from tests.model.documents import Change, environment, put
 
 TUNING, ANSWERS = Workload("RayCluster", "research", "tuning"), Workload("RayCluster", "production", "answers")
 OPEN = dict.fromkeys(("root", "default", "research", "research.llm", "research.vision", "production"), "Open")
@@ -81,59 +78,3 @@ def test_what_a_run_of_ours_closed_opens_again(cluster: list[dict[str, Any]]) ->
     cluster.append(queue("research.llm", "Closed", **{"gangline.dev/removal": "agreed"}))
     client: Any = None
     closed_queues.refuse_closed(client, {TUNING: "research.llm"})
-
-
-def state(*workloads: Workload) -> str:
-    found = [
-        {
-            "urn": f"urn::{each.name}",
-            "type": "kubernetes:ray.io/v1:RayCluster",
-            "outputs": {"metadata": {"namespace": each.namespace, "name": each.name}},
-        }
-        for each in workloads
-    ]
-    return json.dumps({"deployment": {"resources": found}})
-
-
-KUEUE = [
-    put("scheduler", {"kind": "kueue"}),
-    put("queues.research.queues.vision.priority", 0),
-    put("queues.production.reclaimable", True),
-]
-
-
-@pytest.mark.parametrize(
-    ("there", "changes", "refused"),
-    [
-        ((), [], True),
-        ((ANSWERS,), [], True),
-        ((TUNING,), [], False),  # it is in its queue, and runs on
-        ((TUNING, ANSWERS), [], False),
-        ((), KUEUE, False),  # its queues close by other means
-    ],
-)
-def test_only_what_is_not_there_yet_would_start(
-    cluster: list[dict[str, Any]],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    there: tuple[Workload, ...],
-    changes: list[Change],
-    refused: bool,
-) -> None:
-    @contextmanager
-    def connected(*_: object, **__: object) -> Iterator[object]:
-        yield object()
-
-    monkeypatch.setattr(clusters, "of_environment", connected)
-    cluster += [queue("research", "Open"), queue("research.llm", "Closed"), queue("production", "Open")]
-    place: Any = type("Place", (), {"stack": "lab", "engine": None, "of_twin": False})
-    with pytest.raises(RefusedError) if refused else nullcontext():
-        closed_queues.look_ahead(place, environment(*changes), state(*there), refuse=True)
-    closed_queues.look_ahead(place, environment(*changes), state(*there), refuse=False)
-    assert ("would be refused: up: queues are closed" in capsys.readouterr().out) is refused
-
-
-def test_a_cluster_that_is_not_made_yet_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "of_environment", lambda *_, **__: nullcontext(None))
-    place: Any = type("Place", (), {"stack": "lab", "engine": None, "of_twin": False})
-    closed_queues.look_ahead(place, environment(), "{}", refuse=True)
