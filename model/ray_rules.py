@@ -34,8 +34,9 @@ def references(env: "Environment") -> Iterator[Problem]:
 
 
 def limits(env: "Environment") -> Iterator[Problem]:
-    """Jobs and clusters of one namespace whose gangs would have one name."""
-    yield from answered(each, _JOBS, env.ray.jobs, env, _one_gang)
+    """Things of one namespace for which KubeRay would make another by one name."""
+    yield from answered(each, _JOBS, env.ray.jobs, env, _one_name)
+    yield from answered(each, _SERVICES, env.ray.services, env, _one_name)
 
 
 def fits(env: "Environment") -> Iterator[Problem]:
@@ -84,12 +85,20 @@ def _restarts(it: Subject[RayJob]) -> Iterator[Problem]:
         yield Problem((*it.at, "restarts"), it.value.restarts, "must not be negative", "0 or more")
 
 
-def _one_gang(it: Subject[RayJob]) -> Iterator[Problem]:
-    """KubeRay names the gang after the job, as that of a cluster after the cluster: `ray-<name>-pg`."""
-    other = it.env.ray.clusters.get(it.name)
-    if other is not None and not lost(other) and other.namespace == it.value.namespace:
-        message = f"a Ray cluster of namespace {it.value.namespace} has this name, and both would have the same gang"
-        yield Problem(it.at, it.name, message, "another name", spoils=NOTHING)
+def _one_name(it: Subject[RayJob] | Subject[RayService]) -> Iterator[Problem]:
+    """KubeRay names the way to a head after its object, whatever the kind, and who comes last turns it to its own head.
+
+    Source: ray-operator/controllers/ray/utils/util.go, GenerateHeadServiceName; rayjob_controller.go and
+    rayservice_controller.go, reconcileServices. The gang of a job is called as that of a cluster, too: `ray-<name>-pg`.
+    """
+    ray, job = it.env.ray, isinstance(it.value, RayJob)
+    for others in (ray.clusters,) if job else (ray.clusters, ray.jobs):
+        other = others.get(it.name)
+        if other is not None and not lost(other) and other.namespace == it.value.namespace:
+            shared = f"{'gang and the same ' if job else ''}Service {it.name}-head-svc"
+            message = f"a {other.called} of namespace {other.namespace} has this name, and both would have the same"
+            yield Problem(it.at, it.name, f"{message} {shared}", "another name", spoils=NOTHING)
+            return
 
 
 _APPLICATION = "import_path"

@@ -88,10 +88,32 @@ def test_names_leave_room_for_what_kuberay_adds(group: str, name: str, fault: st
         assert fault in only(found)[1].message
 
 
-def test_a_job_and_a_cluster_would_have_the_same_gang():
-    _, problem = only(errors(put("ray.jobs", {"tuning": JOB})))
-    assert "both would have the same gang" in problem.message
-    assert not errors(put("ray.jobs", {"tuning": {**JOB, "namespace": "research-dev"}}))
+@pytest.mark.parametrize(
+    ("kind", "value", "other", "shared"),
+    [
+        (
+            "jobs",
+            JOB,
+            "clusters",
+            "a Ray cluster of namespace research has this name, and both would have the same gang",
+        ),
+        ("services", SERVICE, "clusters", "a Ray cluster of namespace research has this name, and both would have"),
+        ("services", SERVICE, "clusters", "the same Service tuning-head-svc"),
+        ("services", SERVICE, "jobs", "a Ray job of namespace research has this name, and both would have"),
+        ("services", SERVICE, "jobs", "the same Service tuning-head-svc"),
+    ],
+)
+def test_what_kuberay_makes_of_one_name_is_not_shared(kind: str, value: dict[str, Any], other: str, shared: str):
+    start = put("ray", {other: {"tuning": JOB if other == "jobs" else CLUSTER}})
+    path, problem = only(errors(start, put(f"ray.{kind}.tuning", value)))
+    assert (path, problem.value, problem.allowed) == (f"ray.{kind}.tuning", "tuning", "another name")
+    assert shared in problem.message
+    assert not errors(start, put(f"ray.{kind}.tuning", {**value, "namespace": "research-dev"}))
+
+
+def test_three_of_one_name_are_two_to_rename():
+    found = errors(put("ray.jobs", {"tuning": JOB}), put("ray.services", {"tuning": SERVICE}))
+    assert sorted(found) == ["ray.jobs.tuning", "ray.services.tuning"]
 
 
 @pytest.mark.parametrize(
