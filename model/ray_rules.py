@@ -17,6 +17,8 @@ CLUSTER, JOB_OR_SERVICE = names.dns_1035(53), names.dns_1035(47)
 """KubeRay refuses longer names, because of what it makes from them: services, pods, and of jobs and services a cluster
 (ray-operator/controllers/ray/utils/constant.go, MaxRayClusterNameLength and those beside it)."""
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+_RAYS_OWN = re.compile(r"(?:.*/)?rayproject/ray[^/]*")
+"""Repositories whose tags begin with a version of Ray, on a mirror, too. The tags of a team's own image are its own."""
 _CLUSTERS, _JOBS, _SERVICES = ("ray", "clusters"), ("ray", "jobs"), ("ray", "services")
 
 
@@ -67,12 +69,15 @@ def _image(it: Subject[Any]) -> Iterator[Problem]:
     at, reference = (*it.at, "image"), image_names.parse(image)
     if reference is None:
         yield Problem(at, image, "is no image reference", image_names.ALLOWED, f"rayproject/ray:{version}")
-    elif not reference.exact:
+        return
+    own, repository, tag = _RAYS_OWN.fullmatch(reference.repository), reference.repository, reference.tag or ""
+    if not reference.exact:
         message = "names no exact image, so pods of one cluster may differ"
-        yield Problem(at, image, message, image_names.ALLOWED, f"{reference.repository}:{version}")
-    elif reference.tag and (tagged := _VERSION.match(reference.tag)) and tagged[0] != version:
+        yield Problem(at, image, message, image_names.ALLOWED, f"{repository}:{version if own else '…'}")
+    elif own and (tagged := _VERSION.match(tag)) and tagged[0] != version:
         message = f"has Ray {tagged[0]}, the cluster says {version}"
-        yield Problem(at, image, message, f"Ray {version} in both", image.replace(tagged[0], version))
+        fix = f"{repository}:{version}{tag[tagged.end() :]}"
+        yield Problem(at, image, message, f"Ray {version} in both", fix)
 
 
 def _entrypoint(it: Subject[RayJob]) -> Iterator[Problem]:
