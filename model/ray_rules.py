@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import bounds, image_names, names
+from .counts import MOST_RESTARTS, Size, bounded, fewest, most
+from .durations import Duration
 from .gang_rules import written
 from .gangs import gang, twice
 from .problems import NOTHING, Problem, Subject, answered, each, known, lost
@@ -19,14 +21,16 @@ CLUSTER, JOB_OR_SERVICE = names.dns_1035(53), names.dns_1035(47)
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _RAYS_OWN = re.compile(r"(?:.*/)?rayproject/ray[^/]*")
 """Repositories whose tags begin with a version of Ray, on a mirror, too. The tags of a team's own image are its own."""
+_LONGEST = Duration.parse("24855d")
+"""Whole days of `ttlSecondsAfterFinished`, an int32."""
 _CLUSTERS, _JOBS, _SERVICES = ("ray", "clusters"), ("ray", "jobs"), ("ray", "services")
 
 
 def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with each by itself."""
-    yield from answered(each, _CLUSTERS, env.ray.clusters, env, _cluster_name, _version)
-    yield from answered(each, _JOBS, env.ray.jobs, env, _name, _version, _entrypoint, _restarts)
-    yield from answered(each, _SERVICES, env.ray.services, env, _name, _version, _serve)
+    yield from answered(each, _CLUSTERS, env.ray.clusters, env, _cluster_name, _version, _some_workers)
+    yield from answered(each, _JOBS, env.ray.jobs, env, _name, _version, _some_workers, _entrypoint, _restarts, _ttl)
+    yield from answered(each, _SERVICES, env.ray.services, env, _name, _version, _some_workers, _serve)
 
 
 def references(env: "Environment") -> Iterator[Problem]:
@@ -86,8 +90,21 @@ def _entrypoint(it: Subject[RayJob]) -> Iterator[Problem]:
 
 
 def _restarts(it: Subject[RayJob]) -> Iterator[Problem]:
-    if known(it.value.restarts) < 0:
-        yield Problem((*it.at, "restarts"), it.value.restarts, "must not be negative", "0 or more")
+    yield from bounded((*it.at, "restarts"), known(it.value.restarts), MOST_RESTARTS)
+
+
+def _ttl(it: Subject[RayJob]) -> Iterator[Problem]:
+    ttl = known(it.value.ttl)
+    if ttl is not None and ttl.seconds > _LONGEST.seconds:
+        yield Problem((*it.at, "ttl"), ttl.text, f"is more than {_LONGEST}", f"up to {_LONGEST}")
+
+
+def _some_workers(it: Subject[RayWorkload]) -> Iterator[Problem]:
+    """The head has no cores for Ray to use. With {min, max} none may stand there until there is work."""
+    count, at = known(it.value.workers.count), (*it.at, "workers", "count")
+    if fewest(count) == most(count) == 0:
+        at = (*at, "max") if isinstance(count, Size) else at
+        yield Problem(at, 0, f"a {it.value.called} without workers does nothing", "1 or more")
 
 
 def _one_name(it: Subject[RayJob] | Subject[RayService]) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from . import image_names, names
-from .counts import Size, fewest, most
+from .counts import MOST_RESTARTS, Size, bounded, fewest, most
 from .gang_rules import written
 from .problems import ABSENT, NOTHING, Problem, Subject, each, known, lost
 from .training import TrainingJob
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from .environment import Environment
 
 _JOBS = ("training", "jobs")
-MOST_RESTARTS = 2**31 - 2
-"""One more is Volcano's `maxRetry`, an int32."""
 _OF_FRAMEWORK = {
     "pytorch": ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"),
     "mpi": ("MPI_HOST",),
@@ -75,17 +73,10 @@ def _some_workers(it: Subject[TrainingJob]) -> Iterator[Problem]:
     if fewest(known(count)) == 0:
         at = (*at, "min") if isinstance(count, Size) else at
         yield Problem(at, 0, "a job without workers does nothing", "1 or more")
-    elif isinstance(count, Size) and count.desired is not None:
-        message = "a job begins with min workers and gets more, up to max, as soon as there is room"
-        yield Problem((*at, "desired"), count.desired, message, "min and max", "leave it out", spoils=NOTHING)
 
 
 def _restarts(it: Subject[TrainingJob]) -> Iterator[Problem]:
-    restarts, at = known(it.value.restarts), (*it.at, "restarts")
-    if restarts < 0:
-        yield Problem(at, restarts, "must not be negative", f"0 to {MOST_RESTARTS}")
-    elif restarts > MOST_RESTARTS:
-        yield Problem(at, restarts, f"is more than {MOST_RESTARTS}", f"0 to {MOST_RESTARTS}")
+    yield from bounded((*it.at, "restarts"), known(it.value.restarts), MOST_RESTARTS)
 
 
 def _variables(it: Subject[TrainingJob]) -> Iterator[Problem]:

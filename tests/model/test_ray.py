@@ -99,6 +99,10 @@ def test_there_is_one_head():
         ({"min": 0, "max": -2}, "count.max"),
         (-1, "count"),
         ({"min": 1, "max": 2, "desired": 3}, "count.desired"),
+        ({"min": 1, "max": 4, "desired": 2}, "count.desired"),
+        (0, "count"),
+        ({"min": 0, "max": 0}, "count.max"),
+        ({"min": 3, "max": 0}, "count.min"),
         ({}, None),
         ("4", "count"),
     ],
@@ -109,6 +113,29 @@ def test_numbers_of_workers_make_sense(count: object, path: str | None):
         assert sorted(found) == [f"{TUNING}.workers.count.max", f"{TUNING}.workers.count.min"]
     else:
         assert list(found) == [f"{TUNING}.workers.{path}"]
+
+
+@pytest.mark.parametrize("kind", ["clusters", "jobs", "services"])
+@pytest.mark.parametrize(
+    ("count", "path", "says", "allowed"),
+    [
+        (0, "count", "without workers does nothing", "1 or more"),
+        ({"min": 0, "max": 0}, "count.max", "without workers does nothing", "1 or more"),
+        ({"min": 2, "max": 4, "desired": 3}, "count.desired", "begins with min workers", "min and max"),
+    ],
+)
+def test_all_kinds_of_ray_count_workers_alike(kind: str, count: object, path: str, says: str, allowed: str):
+    def change(value: dict[str, Any]) -> None:
+        more = {
+            "jobs": {"entrypoint": "python s.py"},
+            "services": {"serve": {"applications": [{"import_path": "a:b"}]}},
+        }
+        one = value["ray"]["clusters"].pop("tuning")
+        value["ray"].setdefault(kind, {})["it"] = {**one, **more.get(kind, {})}
+
+    where, problem = only(errors(change, put(f"ray.{kind}.it.workers.count", count)))
+    assert (where, problem.allowed) == (f"ray.{kind}.it.workers.{path}", allowed)
+    assert says in problem.message
 
 
 @pytest.mark.parametrize("key", ["replicas", "size"])

@@ -26,8 +26,11 @@ JOB_AT, SERVICE_AT = "ray.jobs.sweep", "ray.services.chat"
     [
         (put(f"{JOB_AT}.entrypoint", " "), "entrypoint", "must be a command"),
         (put(f"{JOB_AT}.restarts", -1), "restarts", "must not be negative"),
+        (put(f"{JOB_AT}.restarts", 2**31 - 1), "restarts", "is more than 2147483646"),
         (put(f"{JOB_AT}.submission", "InteractiveMode"), "submission", ""),
         (put(f"{JOB_AT}.ttl", 60), "ttl", ""),
+        (put(f"{JOB_AT}.ttl", "24856d"), "ttl", "is more than 24855d"),
+        (put(f"{JOB_AT}.ttl", "9999999h"), "ttl", "is more than 24855d"),
         (put(f"{JOB_AT}.ray", "2.52"), "ray", "one exact version"),
         (put(f"{JOB_AT}.image", "rayproject/ray:2.9.0"), "image", "has Ray 2.9.0"),
         (put(f"{JOB_AT}.head.replicas", 2), "head.replicas", "there is exactly one"),
@@ -43,6 +46,10 @@ def test_one_mistake_in_a_job_is_one_problem(change: Change, path: str, says: st
     where, problem = only(errors(put(JOB_AT, JOB), change))
     assert where == f"{JOB_AT}.{path}"
     assert says in problem.message
+
+
+def test_numbers_go_as_far_as_kuberay_can_count():
+    assert not errors(put(JOB_AT, {**JOB, "restarts": 2**31 - 2, "ttl": "24855d"}))
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,12 @@ def job(*changes: Change) -> tuple[Change, ...]:
             "gets more",
             "min and",
         ),
+        (
+            put(f"{AT}.workers.count", {"min": 1, "max": 4, "desired": 5}),
+            "workers.count.desired",
+            "gets more",
+            "min and",
+        ),
         (put(f"{AT}.workers.minAvailable", 4), "workers.minAvailable", "workers.count: {min", None),
         (put(f"{AT}.workers.count", 5), "workers.count", None, None),
         # Queues that take no jobs.
