@@ -23,14 +23,17 @@ _RAYS_OWN = re.compile(r"(?:.*/)?rayproject/ray[^/]*")
 """Repositories whose tags begin with a version of Ray, on a mirror, too. The tags of a team's own image are its own."""
 _LONGEST = Duration.parse("24855d")
 """Whole days of `ttlSecondsAfterFinished`, an int32."""
+_OF_REDIS, _SECOND_AUTOSCALER = ("RAY_REDIS_ADDRESS", "REDIS_USERNAME"), "RAY_enable_autoscaler_v2"
 _CLUSTERS, _JOBS, _SERVICES = ("ray", "clusters"), ("ray", "jobs"), ("ray", "services")
 
 
 def values(env: "Environment") -> Iterator[Problem]:
     """What is wrong with each by itself."""
-    yield from answered(each, _CLUSTERS, env.ray.clusters, env, _cluster_name, _version, _some_workers)
-    yield from answered(each, _JOBS, env.ray.jobs, env, _name, _version, _some_workers, _entrypoint, _restarts, _ttl)
-    yield from answered(each, _SERVICES, env.ray.services, env, _name, _version, _some_workers, _serve)
+    yield from answered(each, _CLUSTERS, env.ray.clusters, env, _cluster_name, _version, _some_workers, _variables)
+    yield from answered(
+        each, _JOBS, env.ray.jobs, env, _name, _version, _some_workers, _variables, _entrypoint, _restarts, _ttl
+    )
+    yield from answered(each, _SERVICES, env.ray.services, env, _name, _version, _some_workers, _variables, _serve)
 
 
 def references(env: "Environment") -> Iterator[Problem]:
@@ -40,8 +43,8 @@ def references(env: "Environment") -> Iterator[Problem]:
 
 
 def limits(env: "Environment") -> Iterator[Problem]:
-    """Things of one namespace for which KubeRay would make another by one name."""
-    yield from answered(each, _JOBS, env.ray.jobs, env, _one_name)
+    """Things of one namespace for which KubeRay would make another by one name, and jobs that end with a node."""
+    yield from answered(each, _JOBS, env.ray.jobs, env, _one_name, _spot)
     yield from answered(each, _SERVICES, env.ray.services, env, _one_name)
 
 
@@ -84,6 +87,23 @@ def _image(it: Subject[Any]) -> Iterator[Problem]:
         yield Problem(at, image, message, f"Ray {version} in both", fix)
 
 
+def _variables(it: Subject[RayWorkload]) -> Iterator[Problem]:
+    """What KubeRay refuses after the API server took it.
+
+    A REDIS_PASSWORD it takes, since no document asks it to keep the head's state in Redis
+    (ray-operator/controllers/ray/utils/validation.go, ValidateRayClusterSpec).
+    """
+    at, variables = (*it.at, "env"), known(it.value.env)
+    for name in _OF_REDIS:
+        if name in variables:
+            message = "KubeRay refuses a cluster that has it: the head's state is not kept in Redis here"
+            yield Problem((*at, name), known(variables[name]), message, "no such variable", "leave it out")
+    second = variables.get(_SECOND_AUTOSCALER)
+    if second is not None and known(second) in ("1", "true") and not isinstance(known(it.value.workers.count), Size):
+        message = "KubeRay refuses it without an autoscaler, which workers.count: {min: …, max: …} brings"
+        yield Problem((*at, _SECOND_AUTOSCALER), second, message, "no such variable", "leave it out")
+
+
 def _entrypoint(it: Subject[RayJob]) -> Iterator[Problem]:
     if not known(it.value.entrypoint).strip():
         yield Problem((*it.at, "entrypoint"), it.value.entrypoint, "must be a command", "such as python train.py")
@@ -105,6 +125,16 @@ def _some_workers(it: Subject[RayWorkload]) -> Iterator[Problem]:
     if fewest(count) == most(count) == 0:
         at = (*at, "max") if isinstance(count, Size) else at
         yield Problem(at, 0, f"a {it.value.called} without workers does nothing", "1 or more")
+
+
+def _spot(it: Subject[RayJob]) -> Iterator[Problem]:
+    """Ray itself outlives a worker, so this is no error as for training jobs; the program goes with the head."""
+    if it.env.pools[it.value.pool].capacity.kind == "spot" and known(it.value.restarts) == 0:
+        message = (
+            f"nodes of pool {it.value.pool} are spot: when that of the head goes, at short notice, the job has failed"
+        )
+        allowed = "1 or more, or a pool that is not spot"
+        yield Problem((*it.at, "restarts"), 0, message, allowed, "restarts: 10", severity="warning")
 
 
 def _one_name(it: Subject[RayJob] | Subject[RayService]) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ import pytest
 
 from model import gangs, ray
 from model.quantities import Quantity
-from tests.model.documents import drop, environment, errors, only, problems, put, rename, warnings
+from tests.model.documents import as_ray, drop, environment, errors, only, problems, put, rename, warnings
 
 TUNING = "ray.clusters.tuning"
 
@@ -125,15 +125,7 @@ def test_numbers_of_workers_make_sense(count: object, path: str | None):
     ],
 )
 def test_all_kinds_of_ray_count_workers_alike(kind: str, count: object, path: str, says: str, allowed: str):
-    def change(value: dict[str, Any]) -> None:
-        more = {
-            "jobs": {"entrypoint": "python s.py"},
-            "services": {"serve": {"applications": [{"import_path": "a:b"}]}},
-        }
-        one = value["ray"]["clusters"].pop("tuning")
-        value["ray"].setdefault(kind, {})["it"] = {**one, **more.get(kind, {})}
-
-    where, problem = only(errors(change, put(f"ray.{kind}.it.workers.count", count)))
+    where, problem = only(errors(as_ray(kind), put(f"ray.{kind}.it.workers.count", count)))
     assert (where, problem.allowed) == (f"ray.{kind}.it.workers.{path}", allowed)
     assert says in problem.message
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from model import gangs
-from tests.model.documents import Change, environment, errors, only, put
+from tests.model.documents import SPOT, Change, environment, errors, only, put, warnings
 
 CLUSTER: dict[str, Any] = {
     "namespace": "research",
@@ -50,6 +50,15 @@ def test_one_mistake_in_a_job_is_one_problem(change: Change, path: str, says: st
 
 def test_numbers_go_as_far_as_kuberay_can_count():
     assert not errors(put(JOB_AT, {**JOB, "restarts": 2**31 - 2, "ttl": "24855d"}))
+
+
+@pytest.mark.parametrize(("restarts", "warned"), [(None, True), (0, True), (1, False)])
+def test_a_job_whose_head_may_go_wants_to_come_back(restarts: int | None, warned: bool):
+    job = {**JOB, "queue": "research"} | ({} if restarts is None else {"restarts": restarts})
+    on_spot = (*SPOT, put(JOB_AT, job))
+    assert not errors(*on_spot)
+    assert (f"{JOB_AT}.restarts" in (found := warnings(*on_spot))) == warned
+    assert not warned or "when that of the head goes" in found[f"{JOB_AT}.restarts"].message
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from model import gangs, volcano_jobs
 from model.quantities import Quantity
-from tests.model.documents import Change, drop, environment, errors, example, only, put, rename, warnings
+from tests.model.documents import SPOT, Change, environment, errors, example, only, put, rename, warnings
 
 AT = "training.jobs.llm"
 JOB: dict[str, Any] = {
@@ -135,20 +135,8 @@ def test_variables_of_the_framework_are_the_frameworks(framework: str, variable:
     ],
 )
 def test_nodes_that_may_go_want_jobs_that_come_back(changes: list[Change], path: str, severity: str):
-    spot = put("pools.train", {"instance": "p5.48xlarge", "size": 16, "capacity": {"kind": "spot"}})
-    aws = [
-        put(
-            "cluster", {"name": "atlas", "provider": "aws", "kubernetes": "1.35", "zones": ["us-east-2a", "us-east-2b"]}
-        ),
-        drop("pools.serve"),
-        put("pools.system", {"instance": "m7i.2xlarge", "size": 3}),
-        drop("topology"),
-        drop("ray"),
-        put("queues", {"research": {}}),
-        put("tenants", {"research": {"namespaces": ["research"], "queues": ["research"]}}),
-    ]
     at = f"{AT}.{path}"
-    found = (errors if severity == "error" else warnings)(*aws, spot, put(AT, {**JOB, "queue": "research"}), *changes)
+    found = (errors if severity == "error" else warnings)(*SPOT, put(AT, {**JOB, "queue": "research"}), *changes)
     assert at in found
     assert "are spot" in found[at].message
 
