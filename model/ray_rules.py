@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import bounds, image_names, names
+from . import bounds, image_names, names, ray_serve
 from .counts import MOST_RESTARTS, Size, bounded, fewest, most
 from .durations import Duration
 from .gang_rules import written
@@ -153,30 +153,8 @@ def _one_name(it: Subject[RayJob] | Subject[RayService]) -> Iterator[Problem]:
             return
 
 
-_APPLICATION = "import_path"
-
-
 def _serve(it: Subject[RayService]) -> Iterator[Problem]:
-    """Only what KubeRay and Serve themselves refuse much later (https://docs.ray.io/en/latest/serve/api/, schema)."""
-    at, applications = (*it.at, "serve", "applications"), known(it.value.serve).get("applications")
-    if not isinstance(applications, list) or not applications:
-        message = "a service has at least one application"
-        yield Problem((*it.at, "serve"), it.value.serve, message, "applications: [{name: …, import_path: …}]")
-        return
-    seen: dict[tuple[str, object], int] = {}
-    for index, application in enumerate(applications):
-        if not isinstance(application, dict):
-            yield Problem((*at, index), application, "must be a mapping", "{name: …, import_path: …}")
-            continue
-        path = application.get(_APPLICATION)
-        if not isinstance(path, str) or not re.fullmatch(r"[\w.]+[.:]\w+", path):
-            message = "an application has an import_path: its module and, after a colon, the variable in it"
-            yield Problem((*at, index), application, message, "such as import_path: answers.app:deployment")
-        for key, default in (("name", "default"), ("route_prefix", "/")):
-            value = application.get(key, default)
-            if value is not None and (first := seen.setdefault((key, value), index)) != index:
-                message = f"applications {first} and {index} have the same {key}"
-                yield Problem((*at, index), value, message, f"each {key} once")
+    yield from ray_serve.values((*it.at, "serve"), known(it.value.serve))
 
 
 def _upgrade(it: Subject[RayService]) -> Iterator[Problem]:

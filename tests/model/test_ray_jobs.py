@@ -68,8 +68,7 @@ def test_a_job_whose_head_may_go_wants_to_come_back(restarts: int | None, warned
         ({"applications": []}, "serve", "at least one application"),
         ({"applications": "chat"}, "serve", "at least one application"),
         ({"applications": ["chat:app"]}, "serve.applications[0]", "must be a mapping"),
-        ({"applications": [{"name": "chat"}]}, "serve.applications[0]", "import_path"),
-        ({"applications": [{"name": "chat", "import_path": "chat"}]}, "serve.applications[0]", "import_path"),
+        ({"applications": [{"name": "chat"}]}, "serve.applications[0].import_path", "its module and, after a colon"),
         (
             {"applications": [APPLICATION, {**APPLICATION, "route_prefix": "/b"}]},
             "serve.applications[1]",
@@ -91,6 +90,54 @@ def test_what_serve_would_refuse_much_later(serve: Any, path: str, says: str):
     where, problem = only(errors(put(SERVICE_AT, {**SERVICE, "serve": serve})))
     assert where == f"{SERVICE_AT}.{path}"
     assert says in problem.message
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says", "fix"),
+    [
+        ("import_path", "chat", "an application has an import_path", None),
+        ("import_path", 7, "an application has an import_path", None),
+        ("import_path", "chat:", "an application has an import_path", None),
+        ("import_path", ":app", "an application has an import_path", None),
+        ("import_path", "chat.app:model:more", "an application has an import_path", None),
+        ("import_path", "chat..app:model", "an application has an import_path", None),
+        ("import_path", "chat/app:model", "an application has an import_path", None),
+        ("import_path", "app.py:model", "names a file", "app:model"),
+        ("import_path", "./chat/app.py:model", "names a file", "chat.app:model"),
+        ("import_path", "chat/app.py", "names a file", "chat.app:…"),
+        ("route_prefix", "chat", "must begin with /", "/chat"),
+        ("route_prefix", "chat/", "must begin with /", "/chat"),
+        ("route_prefix", "", "must begin with /", "/"),
+        ("route_prefix", ["/chat"], "must begin with /", None),
+        ("route_prefix", "/chat/", "must not end with /", "/chat"),
+        ("route_prefix", "//", "must not end with /", "/"),
+        ("route_prefix", "/chat/{id}", "must not contain { or }", None),
+        ("name", "", "must be a name", None),
+        ("name", None, "must be a name", None),
+        ("name", ["chat"], "must be a name", None),
+    ],
+)
+def test_what_is_wrong_with_an_application_is_told_where_it_stands(key: str, value: Any, says: str, fix: str | None):
+    serve = {"applications": [{**APPLICATION, key: value}]}
+    path, problem = only(errors(put(SERVICE_AT, {**SERVICE, "serve": serve})))
+    assert path == f"{SERVICE_AT}.serve.applications[0].{key}"
+    assert (problem.value, problem.fix) == (value, fix)
+    assert says in problem.message
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("import_path", "chat.app.model"),
+        ("import_path", "chat:model"),
+        ("import_path", "python_app:copy"),
+        ("route_prefix", None),
+        ("route_prefix", "/"),
+        ("route_prefix", "/a/b"),
+    ],
+)
+def test_applications_that_do(key: str, value: Any):
+    assert not errors(put(SERVICE_AT, {**SERVICE, "serve": {"applications": [{**APPLICATION, key: value}]}}))
 
 
 @pytest.mark.parametrize("group", ["jobs", "services"])
