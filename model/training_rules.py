@@ -1,6 +1,10 @@
 """What is wrong with training jobs, beyond what any workload may have wrong."""
 
+import json
+import re
+import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from . import image_names, names
@@ -13,6 +17,9 @@ if TYPE_CHECKING:
     from .environment import Environment
 
 _JOBS = ("training", "jobs")
+_OPTION = re.compile(r"--?[A-Za-z]")
+_OF_SHELL = re.compile(r"[|&;<>`]|^\w+=")
+"""What a shell makes of a line: pipes, sequences, redirections, variables before the program."""
 _OF_FRAMEWORK = {
     "pytorch": ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"),
     "mpi": ("MPI_HOST",),
@@ -66,6 +73,23 @@ def _command(it: Subject[TrainingJob]) -> Iterator[Problem]:
     if not command or (not lost(command[0]) and not command[0].strip()):
         message = "must name a program"
         yield Problem((*it.at, "command"), list(command), message, "such as [python, train.py]")
+    elif meant := _meant(*map(known, command)):
+        message = "nothing splits this: all of it would be the name of one program"
+        allowed = "the program and each of its arguments as a text of its own"
+        fix = f"command: {json.dumps(meant, ensure_ascii=False)}"
+        yield Problem((*it.at, "command", 0), command[0], message, allowed, fix)
+
+
+def _meant(first: str, *rest: str) -> list[str] | None:
+    """What was meant where the first text of a command is a whole command line; None where it may be a path."""
+    words = first.split()
+    if len(words) < 2 or ("/" in words[0] and not any(map(_OPTION.match, words[1:]))):
+        return None
+    if _OF_SHELL.search(first):
+        return ["bash", "-c", " ".join([first, *map(shlex.quote, rest)])]
+    with suppress(ValueError):  # a quotation without an end
+        words = shlex.split(first)
+    return [*words, *rest]
 
 
 def _some_workers(it: Subject[TrainingJob]) -> Iterator[Problem]:

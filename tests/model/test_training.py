@@ -86,6 +86,35 @@ def test_one_mistake_is_one_problem(change: Change, path: str, says: str | None,
 
 
 @pytest.mark.parametrize(
+    ("command", "fix"),
+    [
+        (["python train.py --lr 1e-4"], '["python", "train.py", "--lr", "1e-4"]'),
+        (["torchrun train.py", "--lr", "1e-4"], '["torchrun", "train.py", "--lr", "1e-4"]'),
+        (["/usr/bin/python train.py --lr=1e-4"], '["/usr/bin/python", "train.py", "--lr=1e-4"]'),
+        (["python -c 'import train'"], '["python", "-c", "import train"]'),
+        (["python it's.py"], '["python", "it\'s.py"]'),
+        (["cd /work && python train.py"], '["bash", "-c", "cd /work && python train.py"]'),
+        (["cd /work && python", "my train.py"], '["bash", "-c", "cd /work && python \'my train.py\'"]'),
+        (["SEED=1 python train.py"], '["bash", "-c", "SEED=1 python train.py"]'),
+        (["python train.py\n"], '["python", "train.py"]'),
+        # A path may have spaces, and what follows the program is its own affair.
+        (["/opt/my tools/train"], None),
+        (["./my train.sh", "--lr", "1e-4"], None),
+        (["bash", "-c", "python train.py --lr 1e-4"], None),
+        (["python", "my train.py"], None),
+    ],
+)
+def test_a_command_line_is_no_program(command: list[str], fix: str | None):
+    found = errors(*job(put(f"{AT}.command", command)))
+    if fix is None:
+        assert not found
+        return
+    path, problem = only(found)
+    assert (path, problem.value, problem.fix) == (f"{AT}.command[0]", command[0], f"command: {fix}")
+    assert problem.allowed == "the program and each of its arguments as a text of its own"
+
+
+@pytest.mark.parametrize(
     ("name", "count", "fault"),
     [
         ("a" * 54, 4, None),
