@@ -137,6 +137,32 @@ def test_the_number_of_workers_is_called_count(key: str):
     assert problem.fix == "count: …"
 
 
+@pytest.mark.parametrize(
+    ("written", "told", "fix"),
+    [
+        ({"minReplicas": 2, "maxReplicas": 4}, "minReplicas", "count: {min: 2, max: 4}"),
+        ({"replicas": 2, "minReplicas": 2, "maxReplicas": 4}, "minReplicas", "count: {min: 2, max: 4}"),
+        ({"count": 4, "minReplicas": 2, "maxReplicas": 4}, "minReplicas", "count: {min: 2, max: 4}"),
+        ({"replicas": 2, "maxReplicas": 4}, "maxReplicas", "count: {min: …, max: 4}"),
+        ({"minReplicas": 2}, "minReplicas", "count: {min: 2, max: …}"),
+        ({"min": 2, "max": 4}, "min", "count: {min: 2, max: 4}"),
+    ],
+)
+def test_bounds_of_the_number_of_workers_are_parts_of_count(written: dict[str, int], told: str, fix: str):
+    workers = {"cpu": 96, "memory": "1Ti", "gpus": 8, **written}
+    path, problem = only(errors(put(f"{TUNING}.workers", workers)))
+    assert (path, problem.value, problem.fix) == (f"{TUNING}.workers.{told}", told, fix)
+    assert "a part of count" in problem.message
+
+
+def test_what_bounds_mean_is_judged_and_what_else_is_missing_is_told():
+    workers = {"memory": "1Ti", "gpus": 8, "minReplicas": 2, "maxReplicas": 4}
+    found = errors(put(f"{TUNING}.workers", workers))
+    assert sorted(found) == [f"{TUNING}.workers.cpu", f"{TUNING}.workers.minReplicas"]
+    found = problems(put(f"{TUNING}.workers", {**workers, "cpu": 96, "minReplicas": 5, "maxReplicas": 6}))
+    assert any("the gang never fits" in problem.message for problem in found)
+
+
 def test_a_gang_that_no_rack_holds_is_told_with_both_numbers():
     path, problem = only(errors(put(f"{TUNING}.workers.count", 5)))
     assert (path, problem.value, problem.allowed) == (f"{TUNING}.workers.count", 5, "at most 4 workers")

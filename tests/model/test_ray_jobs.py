@@ -27,6 +27,7 @@ JOB_AT, SERVICE_AT = "ray.jobs.sweep", "ray.services.chat"
         (put(f"{JOB_AT}.entrypoint", " "), "entrypoint", "must be a command"),
         (put(f"{JOB_AT}.restarts", -1), "restarts", "must not be negative"),
         (put(f"{JOB_AT}.restarts", 2**31 - 1), "restarts", "is more than 2147483646"),
+        (put(f"{JOB_AT}.restartPolicy", "Never"), "restartPolicy", "is restarts: …"),
         (put(f"{JOB_AT}.submission", "InteractiveMode"), "submission", ""),
         (put(f"{JOB_AT}.ttl", 60), "ttl", ""),
         (put(f"{JOB_AT}.ttl", "24856d"), "ttl", "is more than 24855d"),

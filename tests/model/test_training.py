@@ -74,6 +74,7 @@ def job(*changes: Change) -> tuple[Change, ...]:
         (put(f"{AT}.framework", "tensorflow"), "framework", "not one of the", "pytorch, mpi, none"),
         (put(f"{AT}.within", {"level": "zone"}), "within.level", "no such level", "spine, rack"),
         (put(f"{AT}.checkpoints", True), "checkpoints", "no storage.checkpoints", None),
+        (put(f"{AT}.restartPolicy", "OnFailure"), "restartPolicy", "is restarts: …", "restarts"),
         (rename(f"{AT}.workers.count", "replicas"), "workers.replicas", "did you mean count", None),
     ],
 )
