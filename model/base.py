@@ -37,6 +37,9 @@ class Declared(BaseModel):
     synonyms: ClassVar[dict[str, str]] = {}
     """Keys of other tools for what has another name here."""
 
+    parts: ClassVar[dict[str, dict[str, str]]] = {}
+    """Keys of other tools for parts of what is one mapping here: by its key, each of theirs with the part it is."""
+
     misplaced: ClassVar[dict[str, str]] = {}
     """Keys that people look for here but that do not exist, each with what to do instead."""
 

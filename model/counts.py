@@ -21,6 +21,10 @@ class Size(Declared):
 Count = Annotated[Annotated[int, Plain] | Annotated[Size, Mapped], PlainOrMapped]
 """A fixed number, or a range under an autoscaler."""
 
+MOST_RESTARTS = 2**31 - 2
+"""Operators add one to what they are told, in an int32: Volcano's `maxRetry`, KubeRay's `backoffLimit`
+(ray-operator/controllers/ray/rayjob_controller.go, checkBackoffLimitAndUpdateStatusIfNeeded)."""
+
 
 def fewest(count: int | Size) -> int:
     """The lower end of a number."""
@@ -42,10 +46,10 @@ def most(count: int | Size) -> int:
 def count_problems(at: Path, count: int | Size, limit: int) -> Iterator[Problem]:
     """What is wrong with a number or range of at most a limit."""
     if not isinstance(count, Size):
-        yield from _bounded(at, count, limit)
+        yield from bounded(at, count, limit)
         return
     ends = (("min", count.min), ("max", count.max))
-    found = [problem for key, end in ends for problem in answered(_bounded, (*at, key), end, limit)]
+    found = [problem for key, end in ends for problem in answered(bounded, (*at, key), end, limit)]
     yield from found
     if found:
         return
@@ -57,7 +61,8 @@ def count_problems(at: Path, count: int | Size, limit: int) -> Iterator[Problem]
         yield Problem((*at, "desired"), count.desired, message, f"{count.min} to {count.max}", spoils=(at,))
 
 
-def _bounded(at: Path, number: int, limit: int) -> Iterator[Problem]:
+def bounded(at: Path, number: int, limit: int) -> Iterator[Problem]:
+    """What is wrong with a number of at least none and at most a limit."""
     if number < 0:
         yield Problem(at, number, "must not be negative", f"0 to {limit}")
     elif number > limit:

@@ -55,6 +55,10 @@ class RayJob(RayWorkload):
 
     called: ClassVar[str] = "Ray job"
 
+    misplaced: ClassVar = {
+        "restartPolicy": "how pods come back is KubeRay's affair; how often a failed program is run anew is restarts: …"
+    }
+
     entrypoint: str
     """The command of the program, run in the image: `python train.py`."""
     submission: Literal["K8sJobMode", "SidecarMode", "HTTPMode"] = "K8sJobMode"

@@ -19,7 +19,7 @@ from pydantic_core import ErrorDetails
 from . import days, durations
 from .base import Declared
 from .durations import Duration
-from .problems import LOST, Path, Problem, lost, nearest
+from .problems import LOST, Path, Problem, lost, nearest, shown
 from .quantities import EXAMPLES
 from .wording import BY_KIND, explained, unkind
 
@@ -41,7 +41,7 @@ class Reading:
         self._written = written
         self._respelt: dict[Path, str] = {}  # path with the key that was meant -> the key that was written
         self._emptied: set[Path] = set()  # mappings of which something was left out as it was not understood
-        self._strange: set[Path] = set()  # mappings with a key whose place is taken by what should stand there
+        self._strange: set[Path] = set()  # mappings, or keys, whose place is taken by what should not stand there
         self.problems: list[Problem] = []
         try:
             self.found: Any = self._validated()
@@ -119,8 +119,13 @@ class Reading:
     def _unknown_key(self, path: Path) -> None:
         *_, key = path
         holder = _at(self._value, path[:-1])
+        if key not in holder:  # told already, with another one
+            return
         shape = _shape_at(self._shape, self._value, path[:-1])
         known = sorted(_keys(shape))
+        if whole := _key_of_part(shape, str(key), holder):
+            self._parts(path[:-1], shape, whole, known)
+            return
         value = holder.pop(key)
         meant = None
         if key in shape.misplaced:
@@ -138,6 +143,8 @@ class Reading:
             meant = shape.synonyms.get(str(key)) or nearest(str(key), absent) or nearest(str(key), known)
             message, fix = "there is no such key here", f"{meant}: …" if meant else None
             message += f"; did you mean {meant}?" if meant else ""
+            if meant and isinstance(value, str) and self._listed((*path[:-1], meant)):
+                value, fix = [value], f"{meant}: [{shown(value)}]"
         self.problems.append(Problem(path, str(key), message, ", ".join(known), fix))
         if meant is not None and meant not in holder:
             holder[meant] = value
@@ -145,12 +152,37 @@ class Reading:
         elif path[:-1]:
             self._emptied.add(path[:-1])
 
+    def _parts(self, above: Path, shape: type[Declared], whole: str, known: list[str]) -> None:
+        """Tell all keys for parts of one mapping as one mistake, and read them as that mapping."""
+        holder, parts = _at(self._value, above), shape.parts[whole]
+        first = next(key for key in parts if key in holder)
+        given = {part: holder[key] for key, part in parts.items() if key in holder}
+        for key in [key for key in holder if key in parts or shape.synonyms.get(key) == whole]:
+            del holder[key]
+        both = ", ".join(
+            f"{part}: {shown(given[part]) if part in given else '…'}" for part in dict.fromkeys(parts.values())
+        )
+        message = f"there is no such key here; it is a part of {whole}"
+        self.problems.append(Problem((*above, first), first, message, ", ".join(known), f"{whole}: {{{both}}}"))
+        if whole in holder:
+            return
+        if given.keys() == set(parts.values()):
+            holder[whole] = given
+            self._respelt[(*above, whole)] = first
+        else:
+            self._strange.add((*above, whole))
+
+    def _listed(self, path: Path) -> bool:
+        """Whether a list of texts belongs at a path, where a singular may stand for its one item."""
+        annotation = _annotation_at(self._shape, self._value, path)
+        return get_origin(annotation) is tuple and get_args(annotation)[0] is str
+
     def _wrong_value(self, path: Path, detail: ErrorDetails) -> None:
         if detail["type"] == "union_tag_invalid":
             self.problems.append(unkind(path, detail))
             self._value = _without(self._value, path)
             return
-        if detail["type"] != "missing" or path[:-1] not in self._strange:
+        if detail["type"] != "missing" or not {path, path[:-1]} & self._strange:
             typed = self._written(self.as_written(Problem(path, None, "")).path)
             problem = explained(detail, path, typed)
             if detail["type"] in BY_KIND and detail["loc"][-1:] != ("[key]",):
@@ -279,6 +311,14 @@ def _wanted(annotation: Any) -> str:
         dict: "key: value pairs",
     }
     return plain.get(kind or annotation, EXAMPLES)
+
+
+def _key_of_part(shape: type[Declared], key: str, holder: Mapping[str, Any]) -> str | None:
+    """The key of the mapping that another key is for a part of, by itself or beside such a one; None for others."""
+    for whole, parts in shape.parts.items():
+        if key in parts or (shape.synonyms.get(key) == whole and parts.keys() & holder.keys()):
+            return whole
+    return None
 
 
 def _key_of_word(shape: type[Declared], word: str | int) -> str | None:

@@ -20,6 +20,8 @@ class TrainingJob(Workload):
     leader: ClassVar[str] = "launcher"
     counts_uploader: ClassVar[bool] = True
 
+    misplaced: ClassVar = {"restartPolicy": "no pod restarts by itself; how often the whole job does is restarts: …"}
+
     image: str
     """Image of all its pods, with a tag or digest."""
     command: Listed[str]

@@ -1,10 +1,14 @@
 """What is wrong with training jobs, beyond what any workload may have wrong."""
 
+import json
+import re
+import shlex
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from . import image_names, names
-from .counts import Size, fewest, most
+from .counts import MOST_RESTARTS, Size, bounded, fewest, most
 from .gang_rules import written
 from .problems import ABSENT, NOTHING, Problem, Subject, each, known, lost
 from .training import TrainingJob
@@ -13,8 +17,9 @@ if TYPE_CHECKING:
     from .environment import Environment
 
 _JOBS = ("training", "jobs")
-MOST_RESTARTS = 2**31 - 2
-"""One more is Volcano's `maxRetry`, an int32."""
+_OPTION = re.compile(r"--?[A-Za-z]")
+_OF_SHELL = re.compile(r"[|&;<>`]|^\w+=")
+"""What a shell makes of a line: pipes, sequences, redirections, variables before the program."""
 _OF_FRAMEWORK = {
     "pytorch": ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"),
     "mpi": ("MPI_HOST",),
@@ -68,6 +73,23 @@ def _command(it: Subject[TrainingJob]) -> Iterator[Problem]:
     if not command or (not lost(command[0]) and not command[0].strip()):
         message = "must name a program"
         yield Problem((*it.at, "command"), list(command), message, "such as [python, train.py]")
+    elif meant := _meant(*map(known, command)):
+        message = "nothing splits this: all of it would be the name of one program"
+        allowed = "the program and each of its arguments as a text of its own"
+        fix = f"command: {json.dumps(meant, ensure_ascii=False)}"
+        yield Problem((*it.at, "command", 0), command[0], message, allowed, fix)
+
+
+def _meant(first: str, *rest: str) -> list[str] | None:
+    """What was meant where the first text of a command is a whole command line; None where it may be a path."""
+    words = first.split()
+    if len(words) < 2 or ("/" in words[0] and not any(map(_OPTION.match, words[1:]))):
+        return None
+    if _OF_SHELL.search(first):
+        return ["bash", "-c", " ".join([first, *map(shlex.quote, rest)])]
+    with suppress(ValueError):  # a quotation without an end
+        words = shlex.split(first)
+    return [*words, *rest]
 
 
 def _some_workers(it: Subject[TrainingJob]) -> Iterator[Problem]:
@@ -75,17 +97,10 @@ def _some_workers(it: Subject[TrainingJob]) -> Iterator[Problem]:
     if fewest(known(count)) == 0:
         at = (*at, "min") if isinstance(count, Size) else at
         yield Problem(at, 0, "a job without workers does nothing", "1 or more")
-    elif isinstance(count, Size) and count.desired is not None:
-        message = "a job begins with min workers and gets more, up to max, as soon as there is room"
-        yield Problem((*at, "desired"), count.desired, message, "min and max", "leave it out", spoils=NOTHING)
 
 
 def _restarts(it: Subject[TrainingJob]) -> Iterator[Problem]:
-    restarts, at = known(it.value.restarts), (*it.at, "restarts")
-    if restarts < 0:
-        yield Problem(at, restarts, "must not be negative", f"0 to {MOST_RESTARTS}")
-    elif restarts > MOST_RESTARTS:
-        yield Problem(at, restarts, f"is more than {MOST_RESTARTS}", f"0 to {MOST_RESTARTS}")
+    yield from bounded((*it.at, "restarts"), known(it.value.restarts), MOST_RESTARTS)
 
 
 def _variables(it: Subject[TrainingJob]) -> Iterator[Problem]:

@@ -5,9 +5,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from . import gangs, gpu_requests, names, nodes, queues, tenants, topology
-from .counts import count_problems
+from .counts import Count, Size, count_problems
 from .pools import MOST_GPUS
-from .problems import ABSENT, Problem, Subject, Unanswerable, answered, known, lost, nearest
+from .problems import ABSENT, NOTHING, Path, Problem, Subject, Unanswerable, answered, known, lost, nearest
 from .quantities import Quantity, written
 from .workloads import Leader, Workers, Workload, judged
 
@@ -34,11 +34,20 @@ def limits(env: "Environment") -> Iterator[Problem]:
 
 
 def _numbers(it: Subject[Workload]) -> Iterator[Problem]:
-    workers = it.value.workers
-    yield from answered(count_problems, (*it.at, "workers", "count"), workers.count, MOST_WORKERS)
+    workers, at = it.value.workers, (*it.at, "workers", "count")
+    yield from answered(_count, at, workers.count)
     if not 0 <= workers.gpus <= MOST_GPUS:
         message = "must not be negative" if workers.gpus < 0 else f"is more than {MOST_GPUS}, and no node has so many"
         yield Problem((*it.at, "workers", "gpus"), workers.gpus, message, _gpus_allowed(it))
+
+
+def _count(at: Path, count: Count) -> Iterator[Problem]:
+    """Workers are no nodes: nobody starts more of them than `min` before there is work or room for them."""
+    if isinstance(count, Size) and count.desired is not None:
+        message = "it begins with min workers and gets more, up to max, one by one"
+        yield Problem((*at, "desired"), known(count.desired), message, "min and max", "leave it out", spoils=NOTHING)
+        count = count.model_copy(update={"desired": None})
+    yield from count_problems(at, count, MOST_WORKERS)
 
 
 def _gpus_allowed(it: Subject[Workload]) -> str:

@@ -63,6 +63,7 @@ class Workers(Declared):
     """The worker pods, all alike."""
 
     synonyms: ClassVar = {"replicas": "count", "size": "count", "gpu": "gpus"}
+    parts: ClassVar = {"count": {"minReplicas": "min", "maxReplicas": "max", "min": "min", "max": "max"}}
     misplaced: ClassVar = {"minAvailable": "how many must start together is workers.count: {min: …, max: …}"}
 
     count: Count

@@ -146,6 +146,33 @@ def rename(path: Steps, new: str) -> Change:
     return change
 
 
+SPOT: list[Change] = [
+    put("cluster", {"name": "atlas", "provider": "aws", "kubernetes": "1.35", "zones": ["us-east-2a", "us-east-2b"]}),
+    put("pools.train", {"instance": "p5.48xlarge", "size": 16, "capacity": {"kind": "spot"}}),
+    put("pools.system", {"instance": "m7i.2xlarge", "size": 3}),
+    drop("pools.serve"),
+    drop("topology"),
+    put("ray", {}),
+    put("queues", {"research": {}}),
+    put("tenants", {"research": {"namespaces": ["research"], "queues": ["research"]}}),
+]
+"""Changes after which pool `train` is spot capacity on AWS, nothing runs and `research` is a queue of its own."""
+
+
+def as_ray(kind: str) -> Change:
+    """The change that makes the cluster `tuning` one of `ray.clusters`, `ray.jobs` or `ray.services`, called `it`."""
+    more: dict[str, Any] = {
+        "jobs": {"entrypoint": "python sweep.py"},
+        "services": {"serve": {"applications": [{"import_path": "app:model"}]}},
+    }
+
+    def change(value: dict[str, Any]) -> None:
+        cluster = value["ray"]["clusters"].pop("tuning")
+        value["ray"].setdefault(kind, {})["it"] = {**cluster, **more.get(kind, {})}
+
+    return change
+
+
 def problems(*changes: Change) -> list[Problem]:
     """Everything found in the changed document."""
     return list(document.judge(example(*changes)).problems)

@@ -168,7 +168,7 @@ def documents(draw: st.DrawFn) -> dict[str, Any]:
     clusters: dict[str, Any] = {}
     for name in draw(st.lists(_NAME, unique=True, max_size=3)):
         pool = draw(st.sampled_from(sorted(pools)))
-        count: Any = draw(st.integers(0, 1)) if draw(st.booleans()) else {"min": 0, "max": draw(st.integers(0, 9))}
+        count: Any = 1 if draw(st.booleans()) else {"min": 0, "max": draw(st.integers(1, 9))}
         clusters[name] = {
             "namespace": "team",
             "queue": draw(st.sampled_from(_leaves(queues))),

@@ -6,7 +6,7 @@ import pytest
 
 from model import gangs, ray
 from model.quantities import Quantity
-from tests.model.documents import drop, environment, errors, only, problems, put, rename, warnings
+from tests.model.documents import as_ray, drop, environment, errors, only, problems, put, rename, warnings
 
 TUNING = "ray.clusters.tuning"
 
@@ -99,6 +99,10 @@ def test_there_is_one_head():
         ({"min": 0, "max": -2}, "count.max"),
         (-1, "count"),
         ({"min": 1, "max": 2, "desired": 3}, "count.desired"),
+        ({"min": 1, "max": 4, "desired": 2}, "count.desired"),
+        (0, "count"),
+        ({"min": 0, "max": 0}, "count.max"),
+        ({"min": 3, "max": 0}, "count.min"),
         ({}, None),
         ("4", "count"),
     ],
@@ -111,11 +115,52 @@ def test_numbers_of_workers_make_sense(count: object, path: str | None):
         assert list(found) == [f"{TUNING}.workers.{path}"]
 
 
+@pytest.mark.parametrize("kind", ["clusters", "jobs", "services"])
+@pytest.mark.parametrize(
+    ("count", "path", "says", "allowed"),
+    [
+        (0, "count", "without workers does nothing", "1 or more"),
+        ({"min": 0, "max": 0}, "count.max", "without workers does nothing", "1 or more"),
+        ({"min": 2, "max": 4, "desired": 3}, "count.desired", "begins with min workers", "min and max"),
+    ],
+)
+def test_all_kinds_of_ray_count_workers_alike(kind: str, count: object, path: str, says: str, allowed: str):
+    where, problem = only(errors(as_ray(kind), put(f"ray.{kind}.it.workers.count", count)))
+    assert (where, problem.allowed) == (f"ray.{kind}.it.workers.{path}", allowed)
+    assert says in problem.message
+
+
 @pytest.mark.parametrize("key", ["replicas", "size"])
 def test_the_number_of_workers_is_called_count(key: str):
     path, problem = only(errors(rename(f"{TUNING}.workers.count", key)))
     assert path == f"{TUNING}.workers.{key}"
     assert problem.fix == "count: …"
+
+
+@pytest.mark.parametrize(
+    ("written", "told", "fix"),
+    [
+        ({"minReplicas": 2, "maxReplicas": 4}, "minReplicas", "count: {min: 2, max: 4}"),
+        ({"replicas": 2, "minReplicas": 2, "maxReplicas": 4}, "minReplicas", "count: {min: 2, max: 4}"),
+        ({"count": 4, "minReplicas": 2, "maxReplicas": 4}, "minReplicas", "count: {min: 2, max: 4}"),
+        ({"replicas": 2, "maxReplicas": 4}, "maxReplicas", "count: {min: …, max: 4}"),
+        ({"minReplicas": 2}, "minReplicas", "count: {min: 2, max: …}"),
+        ({"min": 2, "max": 4}, "min", "count: {min: 2, max: 4}"),
+    ],
+)
+def test_bounds_of_the_number_of_workers_are_parts_of_count(written: dict[str, int], told: str, fix: str):
+    workers = {"cpu": 96, "memory": "1Ti", "gpus": 8, **written}
+    path, problem = only(errors(put(f"{TUNING}.workers", workers)))
+    assert (path, problem.value, problem.fix) == (f"{TUNING}.workers.{told}", told, fix)
+    assert "a part of count" in problem.message
+
+
+def test_what_bounds_mean_is_judged_and_what_else_is_missing_is_told():
+    workers = {"memory": "1Ti", "gpus": 8, "minReplicas": 2, "maxReplicas": 4}
+    found = errors(put(f"{TUNING}.workers", workers))
+    assert sorted(found) == [f"{TUNING}.workers.cpu", f"{TUNING}.workers.minReplicas"]
+    found = problems(put(f"{TUNING}.workers", {**workers, "cpu": 96, "minReplicas": 5, "maxReplicas": 6}))
+    assert any("the gang never fits" in problem.message for problem in found)
 
 
 def test_a_gang_that_no_rack_holds_is_told_with_both_numbers():
@@ -201,7 +246,12 @@ def test_a_level_that_is_not_there():
         ("rayproject/ray", "rayproject/ray:2.52.0"),
         ("rayproject/ray:latest", "rayproject/ray:2.52.0"),
         ("rayproject/ray:2.9.0-gpu", "rayproject/ray:2.52.0-gpu"),
-        ("registry.example.com:5000/ray", "registry.example.com:5000/ray:2.52.0"),
+        ("registry.example.com:5000/rayproject/ray", "registry.example.com:5000/rayproject/ray:2.52.0"),
+        ("registry.example.com/rayproject/ray-ml:2.9.0-py311", "registry.example.com/rayproject/ray-ml:2.52.0-py311"),
+        ("mirror-2.9.0.example.com/rayproject/ray:2.9.0", "mirror-2.9.0.example.com/rayproject/ray:2.52.0"),
+        (f"rayproject/ray:2.9.0@sha256:{'0' * 64}", "rayproject/ray:2.52.0"),
+        ("registry.example.com:5000/ray", "registry.example.com:5000/ray:…"),
+        ("registry.example.com/team/llm:latest", "registry.example.com/team/llm:…"),
         ("not an image", "rayproject/ray:2.52.0"),
         ("", "rayproject/ray:2.52.0"),
     ],
@@ -244,6 +294,14 @@ def test_what_no_registry_could_name_is_no_image(image: str):
         "rayproject/ray:2.52.0",
         "rayproject/ray:2.52.0-py312-gpu",
         "registry.example.com:5000/team/ray:2.52.0",
+        "registry.example.com/rayproject/ray:2.52.0-gpu",
+        "rayproject/ray:nightly",
+        # A team counts its own images as it likes.
+        "registry.example.com/team/ray:1.4.2",
+        "registry.example.com/notrayproject/ray:1.4.2",
+        "team/llm:0.3.1",
+        "team/llm:2026.11.30",
+        "team/llm:2026.11.30-ray2.52.0",
         "registry.example.com/ray:nightly-20261129",
         f"registry.example.com/ray@sha256:{'0' * 64}",
     ],

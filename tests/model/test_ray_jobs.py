@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from model import gangs
-from tests.model.documents import Change, environment, errors, only, put
+from tests.model.documents import SPOT, Change, environment, errors, only, put, warnings
 
 CLUSTER: dict[str, Any] = {
     "namespace": "research",
@@ -26,8 +26,12 @@ JOB_AT, SERVICE_AT = "ray.jobs.sweep", "ray.services.chat"
     [
         (put(f"{JOB_AT}.entrypoint", " "), "entrypoint", "must be a command"),
         (put(f"{JOB_AT}.restarts", -1), "restarts", "must not be negative"),
+        (put(f"{JOB_AT}.restarts", 2**31 - 1), "restarts", "is more than 2147483646"),
+        (put(f"{JOB_AT}.restartPolicy", "Never"), "restartPolicy", "is restarts: …"),
         (put(f"{JOB_AT}.submission", "InteractiveMode"), "submission", ""),
         (put(f"{JOB_AT}.ttl", 60), "ttl", ""),
+        (put(f"{JOB_AT}.ttl", "24856d"), "ttl", "is more than 24855d"),
+        (put(f"{JOB_AT}.ttl", "9999999h"), "ttl", "is more than 24855d"),
         (put(f"{JOB_AT}.ray", "2.52"), "ray", "one exact version"),
         (put(f"{JOB_AT}.image", "rayproject/ray:2.9.0"), "image", "has Ray 2.9.0"),
         (put(f"{JOB_AT}.head.replicas", 2), "head.replicas", "there is exactly one"),
@@ -45,6 +49,19 @@ def test_one_mistake_in_a_job_is_one_problem(change: Change, path: str, says: st
     assert says in problem.message
 
 
+def test_numbers_go_as_far_as_kuberay_can_count():
+    assert not errors(put(JOB_AT, {**JOB, "restarts": 2**31 - 2, "ttl": "24855d"}))
+
+
+@pytest.mark.parametrize(("restarts", "warned"), [(None, True), (0, True), (1, False)])
+def test_a_job_whose_head_may_go_wants_to_come_back(restarts: int | None, warned: bool):
+    job = {**JOB, "queue": "research"} | ({} if restarts is None else {"restarts": restarts})
+    on_spot = (*SPOT, put(JOB_AT, job))
+    assert not errors(*on_spot)
+    assert (f"{JOB_AT}.restarts" in (found := warnings(*on_spot))) == warned
+    assert not warned or "when that of the head goes" in found[f"{JOB_AT}.restarts"].message
+
+
 @pytest.mark.parametrize(
     ("serve", "path", "says"),
     [
@@ -52,8 +69,7 @@ def test_one_mistake_in_a_job_is_one_problem(change: Change, path: str, says: st
         ({"applications": []}, "serve", "at least one application"),
         ({"applications": "chat"}, "serve", "at least one application"),
         ({"applications": ["chat:app"]}, "serve.applications[0]", "must be a mapping"),
-        ({"applications": [{"name": "chat"}]}, "serve.applications[0]", "import_path"),
-        ({"applications": [{"name": "chat", "import_path": "chat"}]}, "serve.applications[0]", "import_path"),
+        ({"applications": [{"name": "chat"}]}, "serve.applications[0].import_path", "its module and, after a colon"),
         (
             {"applications": [APPLICATION, {**APPLICATION, "route_prefix": "/b"}]},
             "serve.applications[1]",
@@ -77,6 +93,54 @@ def test_what_serve_would_refuse_much_later(serve: Any, path: str, says: str):
     assert says in problem.message
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "says", "fix"),
+    [
+        ("import_path", "chat", "an application has an import_path", None),
+        ("import_path", 7, "an application has an import_path", None),
+        ("import_path", "chat:", "an application has an import_path", None),
+        ("import_path", ":app", "an application has an import_path", None),
+        ("import_path", "chat.app:model:more", "an application has an import_path", None),
+        ("import_path", "chat..app:model", "an application has an import_path", None),
+        ("import_path", "chat/app:model", "an application has an import_path", None),
+        ("import_path", "app.py:model", "names a file", "app:model"),
+        ("import_path", "./chat/app.py:model", "names a file", "chat.app:model"),
+        ("import_path", "chat/app.py", "names a file", "chat.app:…"),
+        ("route_prefix", "chat", "must begin with /", "/chat"),
+        ("route_prefix", "chat/", "must begin with /", "/chat"),
+        ("route_prefix", "", "must begin with /", "/"),
+        ("route_prefix", ["/chat"], "must begin with /", None),
+        ("route_prefix", "/chat/", "must not end with /", "/chat"),
+        ("route_prefix", "//", "must not end with /", "/"),
+        ("route_prefix", "/chat/{id}", "must not contain { or }", None),
+        ("name", "", "must be a name", None),
+        ("name", None, "must be a name", None),
+        ("name", ["chat"], "must be a name", None),
+    ],
+)
+def test_what_is_wrong_with_an_application_is_told_where_it_stands(key: str, value: Any, says: str, fix: str | None):
+    serve = {"applications": [{**APPLICATION, key: value}]}
+    path, problem = only(errors(put(SERVICE_AT, {**SERVICE, "serve": serve})))
+    assert path == f"{SERVICE_AT}.serve.applications[0].{key}"
+    assert (problem.value, problem.fix) == (value, fix)
+    assert says in problem.message
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("import_path", "chat.app.model"),
+        ("import_path", "chat:model"),
+        ("import_path", "python_app:copy"),
+        ("route_prefix", None),
+        ("route_prefix", "/"),
+        ("route_prefix", "/a/b"),
+    ],
+)
+def test_applications_that_do(key: str, value: Any):
+    assert not errors(put(SERVICE_AT, {**SERVICE, "serve": {"applications": [{**APPLICATION, key: value}]}}))
+
+
 @pytest.mark.parametrize("group", ["jobs", "services"])
 @pytest.mark.parametrize(
     ("name", "fault"), [("a" * 47, None), ("a" * 48, "at most 47"), ("9a", "begin"), ("a.b", "'.'")]
@@ -88,10 +152,32 @@ def test_names_leave_room_for_what_kuberay_adds(group: str, name: str, fault: st
         assert fault in only(found)[1].message
 
 
-def test_a_job_and_a_cluster_would_have_the_same_gang():
-    _, problem = only(errors(put("ray.jobs", {"tuning": JOB})))
-    assert "both would have the same gang" in problem.message
-    assert not errors(put("ray.jobs", {"tuning": {**JOB, "namespace": "research-dev"}}))
+@pytest.mark.parametrize(
+    ("kind", "value", "other", "shared"),
+    [
+        (
+            "jobs",
+            JOB,
+            "clusters",
+            "a Ray cluster of namespace research has this name, and both would have the same gang",
+        ),
+        ("services", SERVICE, "clusters", "a Ray cluster of namespace research has this name, and both would have"),
+        ("services", SERVICE, "clusters", "the same Service tuning-head-svc"),
+        ("services", SERVICE, "jobs", "a Ray job of namespace research has this name, and both would have"),
+        ("services", SERVICE, "jobs", "the same Service tuning-head-svc"),
+    ],
+)
+def test_what_kuberay_makes_of_one_name_is_not_shared(kind: str, value: dict[str, Any], other: str, shared: str):
+    start = put("ray", {other: {"tuning": JOB if other == "jobs" else CLUSTER}})
+    path, problem = only(errors(start, put(f"ray.{kind}.tuning", value)))
+    assert (path, problem.value, problem.allowed) == (f"ray.{kind}.tuning", "tuning", "another name")
+    assert shared in problem.message
+    assert not errors(start, put(f"ray.{kind}.tuning", {**value, "namespace": "research-dev"}))
+
+
+def test_three_of_one_name_are_two_to_rename():
+    found = errors(put("ray.jobs", {"tuning": JOB}), put("ray.services", {"tuning": SERVICE}))
+    assert sorted(found) == ["ray.jobs.tuning", "ray.services.tuning"]
 
 
 @pytest.mark.parametrize(

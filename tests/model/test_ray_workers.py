@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.model.documents import errors, only, put
+from tests.model.documents import as_ray, errors, only, put
 
 TUNING = "ray.clusters.tuning"
 
@@ -63,6 +63,26 @@ def test_each_variable_of_gpus_is_told():
         "ray.clusters.answers.env.CUDA_MPS_PIPE_DIRECTORY",
         "ray.clusters.answers.env.NVIDIA_VISIBLE_DEVICES",
     }
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "count", "refused"),
+    [
+        ("RAY_REDIS_ADDRESS", "redis:6379", 4, True),
+        ("REDIS_USERNAME", "ray", 4, True),
+        ("REDIS_PASSWORD", "of-a-test", 4, False),
+        ("RAY_enable_autoscaler_v2", "1", 4, True),
+        ("RAY_enable_autoscaler_v2", "true", 4, True),
+        ("RAY_enable_autoscaler_v2", "0", 4, False),
+        ("RAY_enable_autoscaler_v2", "1", {"min": 1, "max": 4}, False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["clusters", "jobs", "services"])
+def test_variables_that_kuberay_refuses(kind: str, variable: str, value: str, count: Any, refused: bool):
+    workers, variables = put(f"ray.{kind}.it.workers.count", count), put(f"ray.{kind}.it.env", {variable: value})
+    found = errors(as_ray(kind), workers, variables)
+    assert list(found) == ([f"ray.{kind}.it.env.{variable}"] if refused else [])
+    assert not refused or (found[f"ray.{kind}.it.env.{variable}"].fix == "leave it out")
 
 
 def test_a_quota_that_holds_none_of_several_clusters_is_one_mistake():

@@ -3,7 +3,7 @@
 import pytest
 
 from model import namespaces, tenants
-from tests.model.documents import add, environment, errors, only, put
+from tests.model.documents import add, environment, errors, only, put, rename
 
 
 def test_tenants_may_use_what_they_name_and_its_parts():
@@ -49,6 +49,22 @@ def test_a_namespace_of_the_platform_is_no_teams() -> None:
         "tenants.research.namespaces[2]",
         "stands in policies.systemNamespaces, and is the platform's",
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "one"), [("queue", "production"), ("namespace", "production"), ("Queues", "production")]
+)
+def test_one_in_place_of_a_list_is_one_mistake(key: str, one: str):
+    meant = "namespaces" if key == "namespace" else "queues"
+    path, problem = only(errors(rename(f"tenants.production.{meant}", key), put(f"tenants.production.{key}", one)))
+    assert (path, problem.value, problem.fix) == (f"tenants.production.{key}", key, f"{meant}: [{one}]")
+    assert f"did you mean {meant}?" in problem.message
+
+
+def test_one_in_place_of_a_list_is_judged_as_the_list():
+    wrong = errors(rename("tenants.research.queues", "queue"), put("tenants.research.queue", "nope"))
+    assert wrong["tenants.research.queue[0]"].message == "there is no such queue"
+    assert wrong["tenants.research.queue"].fix == "queues: [nope]"
 
 
 @pytest.mark.parametrize(

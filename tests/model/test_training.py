@@ -6,7 +6,7 @@ import pytest
 
 from model import gangs, volcano_jobs
 from model.quantities import Quantity
-from tests.model.documents import Change, drop, environment, errors, example, only, put, rename, warnings
+from tests.model.documents import SPOT, Change, environment, errors, example, only, put, rename, warnings
 
 AT = "training.jobs.llm"
 JOB: dict[str, Any] = {
@@ -44,6 +44,12 @@ def job(*changes: Change) -> tuple[Change, ...]:
             "gets more",
             "min and",
         ),
+        (
+            put(f"{AT}.workers.count", {"min": 1, "max": 4, "desired": 5}),
+            "workers.count.desired",
+            "gets more",
+            "min and",
+        ),
         (put(f"{AT}.workers.minAvailable", 4), "workers.minAvailable", "workers.count: {min", None),
         (put(f"{AT}.workers.count", 5), "workers.count", None, None),
         # Queues that take no jobs.
@@ -68,6 +74,7 @@ def job(*changes: Change) -> tuple[Change, ...]:
         (put(f"{AT}.framework", "tensorflow"), "framework", "not one of the", "pytorch, mpi, none"),
         (put(f"{AT}.within", {"level": "zone"}), "within.level", "no such level", "spine, rack"),
         (put(f"{AT}.checkpoints", True), "checkpoints", "no storage.checkpoints", None),
+        (put(f"{AT}.restartPolicy", "OnFailure"), "restartPolicy", "is restarts: …", "restarts"),
         (rename(f"{AT}.workers.count", "replicas"), "workers.replicas", "did you mean count", None),
     ],
 )
@@ -77,6 +84,35 @@ def test_one_mistake_is_one_problem(change: Change, path: str, says: str | None,
     assert where == f"{AT}.{path}"
     assert (says or "a rack of pool train holds 4") in problem.message
     assert allowed is None or allowed in (problem.allowed or "")
+
+
+@pytest.mark.parametrize(
+    ("command", "fix"),
+    [
+        (["python train.py --lr 1e-4"], '["python", "train.py", "--lr", "1e-4"]'),
+        (["torchrun train.py", "--lr", "1e-4"], '["torchrun", "train.py", "--lr", "1e-4"]'),
+        (["/usr/bin/python train.py --lr=1e-4"], '["/usr/bin/python", "train.py", "--lr=1e-4"]'),
+        (["python -c 'import train'"], '["python", "-c", "import train"]'),
+        (["python it's.py"], '["python", "it\'s.py"]'),
+        (["cd /work && python train.py"], '["bash", "-c", "cd /work && python train.py"]'),
+        (["cd /work && python", "my train.py"], '["bash", "-c", "cd /work && python \'my train.py\'"]'),
+        (["SEED=1 python train.py"], '["bash", "-c", "SEED=1 python train.py"]'),
+        (["python train.py\n"], '["python", "train.py"]'),
+        # A path may have spaces, and what follows the program is its own affair.
+        (["/opt/my tools/train"], None),
+        (["./my train.sh", "--lr", "1e-4"], None),
+        (["bash", "-c", "python train.py --lr 1e-4"], None),
+        (["python", "my train.py"], None),
+    ],
+)
+def test_a_command_line_is_no_program(command: list[str], fix: str | None):
+    found = errors(*job(put(f"{AT}.command", command)))
+    if fix is None:
+        assert not found
+        return
+    path, problem = only(found)
+    assert (path, problem.value, problem.fix) == (f"{AT}.command[0]", command[0], f"command: {fix}")
+    assert problem.allowed == "the program and each of its arguments as a text of its own"
 
 
 @pytest.mark.parametrize(
@@ -129,20 +165,8 @@ def test_variables_of_the_framework_are_the_frameworks(framework: str, variable:
     ],
 )
 def test_nodes_that_may_go_want_jobs_that_come_back(changes: list[Change], path: str, severity: str):
-    spot = put("pools.train", {"instance": "p5.48xlarge", "size": 16, "capacity": {"kind": "spot"}})
-    aws = [
-        put(
-            "cluster", {"name": "atlas", "provider": "aws", "kubernetes": "1.35", "zones": ["us-east-2a", "us-east-2b"]}
-        ),
-        drop("pools.serve"),
-        put("pools.system", {"instance": "m7i.2xlarge", "size": 3}),
-        drop("topology"),
-        drop("ray"),
-        put("queues", {"research": {}}),
-        put("tenants", {"research": {"namespaces": ["research"], "queues": ["research"]}}),
-    ]
     at = f"{AT}.{path}"
-    found = (errors if severity == "error" else warnings)(*aws, spot, put(AT, {**JOB, "queue": "research"}), *changes)
+    found = (errors if severity == "error" else warnings)(*SPOT, put(AT, {**JOB, "queue": "research"}), *changes)
     assert at in found
     assert "are spot" in found[at].message
 
