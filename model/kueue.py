@@ -18,7 +18,7 @@ from .derived import derived
 from .namespaces import KUEUE
 from .quantities import written
 from .queues import QueueNode
-from .quotas import Quota, resolved
+from .quotas import UNCOUNTED, Quota, resolved
 from .topology import HOSTNAME, level_name
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ FRAMEWORKS = tuple(f"{group}/{kind.lower()}" for group, kind in queue_places.WAT
 _REQUIRED = "kueue.x-k8s.io/podset-required-topology"
 _PREFERRED = "kueue.x-k8s.io/podset-preferred-topology"
 _GROUP = "kueue.x-k8s.io/podset-group-name"
-UNCOUNTED = "ephemeral-storage"
-"""The resource of which the pools do not say how much they have."""
 
 
 @dataclass(frozen=True)

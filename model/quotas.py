@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 Quota = dict[str, Quantity]
 """Amounts by resource: cpu, memory, gpu (short for nvidia.com/gpu) or a resource that some pool advertises."""
 
-_BASIC = ("cpu", "memory", "ephemeral-storage", "pods")
+UNCOUNTED = "ephemeral-storage"
+"""The resource of which the pools do not say how much they have."""
+_BASIC = ("cpu", "memory", UNCOUNTED, "pods")
 _HUGE_PAGES = "hugepages-"
 """How the resources of huge pages begin, the one kind beside the basic ones whose name has no slash."""
 

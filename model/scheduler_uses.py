@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from . import job_sets, kueue, nodes, queues, workloads
 from .counts import Size
 from .problems import ABSENT, Path, Unanswerable, known, lost, readable
-from .quotas import resource_name
+from .quotas import UNCOUNTED, resource_name
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -65,7 +65,7 @@ def others(known_ones: Sequence[str]) -> Callable[["Environment"], Iterator[Use]
 def uncounted(env: "Environment") -> Iterator[Use]:
     """Amounts in queues of what Kueue cannot count."""
     for at, name, amount in _amounts(env, "guarantee", "deserved", "capability"):
-        if name == kueue.UNCOUNTED:
+        if name == UNCOUNTED:
             yield (*at, name), amount
 
 

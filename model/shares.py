@@ -11,8 +11,8 @@ from pydantic_core import PydanticCustomError
 
 from . import nodes
 from .problems import LOST, Path, Problem, Unanswerable, lost, nearest
-from .quantities import EXAMPLES, PATTERN, Quantity, readable, written
-from .quotas import resource_name
+from .quantities import BYTES, EXAMPLES, PATTERN, Quantity, readable, written
+from .quotas import UNCOUNTED, resource_name
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -71,7 +71,8 @@ Amount = Annotated[
 def settled(env: "Environment") -> tuple[dict[Path, Quantity], list[Problem]]:
     """What the shares of an environment amount to, by their places, and those that amount to nothing exact.
 
-    A share whose pool could not be read is `LOST`.
+    Cores and bytes are rounded down, to a thousandth of a core and to a byte: the parts of a whole stay within it. A
+    share whose pool could not be read is `LOST`.
     """
     found: dict[Path, Quantity] = {}
     problems: list[Problem] = []
@@ -109,6 +110,8 @@ def _amount(env: "Environment", at: Path, name: str, share: Share) -> Quantity |
     each = nodes.offered(env, share.pool).get(resource)
     if each is None:
         having = [pool for pool in pools if not lost(pools[pool]) and resource in nodes.offered(env, pool)]
+        if resource == UNCOUNTED:
+            return Problem(at, share.text, f"no pool says how much {resource} it has", "an amount such as 1Ti")
         if not having:
             raise Unanswerable  # that the name means nothing is told once, where names are judged
         return Problem(at, share.text, f"pool {share.pool} offers no {resource}", ", ".join(having))
@@ -116,8 +119,9 @@ def _amount(env: "Environment", at: Path, name: str, share: Share) -> Quantity |
     exact = whole * share.percent / 100
     unit = Decimal("0.001") if resource == "cpu" else Decimal(1)
     below = exact // unit * unit
-    if below == exact:
-        return Quantity.parse(written(resource, exact))
+    # A part of a byte is nothing that anyone could miss, a part of a GPU is one that somebody does not get.
+    if below == exact or resource == "cpu" or resource in BYTES:
+        return Quantity.parse(written(resource, below))
     least, most = (written(resource, amount) for amount in (below, below + unit))
     message = (
         f"{share.percent}% of the {readable(resource, whole)} of {resource} that pool {share.pool} offers at its "

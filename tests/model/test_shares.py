@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from model import document, volcano
+from model import document, nodes, volcano
 from model.quantities import Quantity
 from model.queues import by_path
 from tests.model.documents import Change, environment, errors, example, only, put
@@ -49,6 +49,28 @@ def test_memory_and_cores_may_be_shares() -> None:
     )
     of = [by_path(env)["research"].queue.deserved["cpu"].value for env in (whole, half)]
     assert of[0] == 2 * of[1] > 0
+
+
+def test_of_cores_and_bytes_no_part_is_lost_that_counts() -> None:
+    """Rounded down, so that the parts of a whole stay within it."""
+    parts = {"a": {"deserved": {"memory": "23.1% of train", "cpu": "23.1% of train"}}}
+    whole = {"deserved": {"memory": "69.3% of train", "cpu": "69.3% of train"}}
+    tree = {"whole": {**whole, "queues": {name: parts["a"] for name in "abc"}}}
+    env = environment(put("queues", tree), put("tenants", {}), put("ray", {}))
+    amounts = by_path(env)["whole.a"].queue.deserved
+    memory, cpu = (nodes.offered(env, "train")[name] * 16 * 231 / 1000 for name in ("memory", "cpu"))
+    assert memory % 1, "it does not come out even"
+    assert amounts["memory"].value == memory // 1
+    assert amounts["cpu"].value == cpu * 1000 // 1 / 1000
+
+
+def test_of_what_no_pool_counts_there_is_no_share() -> None:
+    change = put("queues.production.capability", {"gpu": 64, "ephemeral-storage": "50% of train"})
+    path, problem = only(errors(change))
+    assert path == "queues.production.capability.ephemeral-storage"
+    assert problem.value == "50% of train"
+    assert "no pool says how much" in problem.message
+    assert problem.allowed == "an amount such as 1Ti"
 
 
 @pytest.mark.parametrize(
