@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -290,16 +290,29 @@ def _sum_of_parts(node: QueueNode, kind: str, resource: str) -> Iterator[Problem
     own: Quota = getattr(node.queue, kind)
     total, mine = _total(node.queue.queues, kind, resource), _value(own, resource)
     unnamed = mine is None and resource not in ("cpu", "memory")  # refused even where the parts name it with 0
-    if total > (mine or 0) or unnamed:
+    if total > (0 if mine is None else _counted(resource, mine)) or unnamed:
         key, needed = quotas.key(own, resource), written(resource, total)
         value = ABSENT if mine is None else own[key].text
         has = "it has none" if mine is None else f"it has {value}"
+        if mine is not None and total - len(node.queue.queues) < mine and resource == "memory":
+            # They may look as if they came out even.
+            has += f" ({written(resource, _counted(resource, mine))}); a part of a byte counts as a whole one"
         message = f"the parts of {node.path} have {kind} {needed} in sum, {has}"
         yield Problem((*node.keys, kind, key), value, message, f"at least {needed}", f"{kind}: {{{key}: {needed}}}")
 
 
 def _total(queues: dict[str, Queue], kind: str, resource: str) -> Decimal:
-    return sum((_value(getattr(queue, kind), resource) or Decimal(0) for queue in queues.values()), Decimal(0))
+    amounts = (_value(getattr(queue, kind), resource) or Decimal(0) for queue in queues.values())
+    return sum((_counted(resource, amount) for amount in amounts), Decimal(0))
+
+
+def _counted(resource: str, amount: Decimal) -> Decimal:
+    """An amount as Volcano counts it (pkg/scheduler/api/resource_info.go): each is rounded up before they are added.
+
+    Memory counts in bytes, all else in thousandths: twice 1.2Ti is a byte more than 2.4Ti.
+    """
+    thousandths = 1 if resource == "memory" else 1000
+    return (amount * thousandths).to_integral_value(ROUND_CEILING) / thousandths
 
 
 def _claims(env: "Environment") -> Iterator[Problem]:

@@ -88,6 +88,28 @@ def test_parts_have_in_sum_what_the_whole_has(kind: str):
     assert (problem.value, problem.allowed) == ("8", "at least 10")
 
 
+@pytest.mark.parametrize("kind", ["deserved", "guarantee"])
+def test_each_part_of_a_byte_counts_as_a_whole_one(kind: str):
+    part, whole = ({"deserved": {"memory": text}, kind: {"memory": text}} for text in ("1.2Ti", "2.4Ti"))
+    whole["deserved"] = {"memory": "3Ti"} if kind == "guarantee" else whole["deserved"]
+    tree = {"a": {**whole, "capability": GPU_LIMIT, "queues": {"b": part, "c": part}}}
+    path, problem = only(errors(_tree(tree)))
+    assert path == f"queues.a.{kind}.memory"
+    assert problem.message == (
+        f"the parts of a have {kind} 2638827906664 in sum, it has 2.4Ti (2638827906663); "
+        "a part of a byte counts as a whole one"
+    )
+    assert problem.fix == f"{kind}: {{memory: 2638827906664}}"
+    tree["a"][kind]["memory"] = "2638827906664"
+    assert not errors(_tree(tree))
+
+
+def test_what_comes_out_even_may_be_all_of_the_whole():
+    part = {"deserved": {"memory": "1.5Ti", "cpu": "500m", "gpu": 4}}
+    whole = {"deserved": {"memory": "3Ti", "cpu": 1, "gpu": 8}, "capability": GPU_LIMIT}
+    assert not errors(_tree({"a": {**whole, "queues": {"b": part, "c": part}}}))
+
+
 def test_a_whole_that_does_not_say_has_nothing():
     tree = {"a": {"capability": GPU_LIMIT, "queues": {"b": {"deserved": {"gpu": 5}}}}}
     path, problem = only(errors(_tree(tree)))

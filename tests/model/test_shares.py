@@ -55,7 +55,7 @@ def test_of_cores_and_bytes_no_part_is_lost_that_counts() -> None:
     """Rounded down, so that the parts of a whole stay within it."""
     parts = {"a": {"deserved": {"memory": "23.1% of train", "cpu": "23.1% of train"}}}
     whole = {"deserved": {"memory": "69.3% of train", "cpu": "69.3% of train"}}
-    tree = {"whole": {**whole, "queues": {name: parts["a"] for name in "abc"}}}
+    tree = {"whole": {**whole, "queues": dict.fromkeys("abc", parts["a"])}}
     env = environment(put("queues", tree), put("tenants", {}), put("ray", {}))
     amounts = by_path(env)["whole.a"].queue.deserved
     memory, cpu = (nodes.offered(env, "train")[name] * 16 * 231 / 1000 for name in ("memory", "cpu"))
