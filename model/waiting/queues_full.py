@@ -76,7 +76,11 @@ def most_of(seen: Seen, name: str) -> Amounts:
         promised = total(
             other.guarantee for other in seen.queues.values() if other.parent == queue.parent and other.name != ROOT
         )
-        most = queue_limits.below(most, promised, queue.guarantee, queue.capability)
+        # A capability of no cores or no memory is none for the plugin; a queue of somebody else may have one.
+        capability = {
+            name: amount for name, amount in queue.capability.items() if amount or name not in ("cpu", "memory")
+        }
+        most = queue_limits.below(most, promised, queue.guarantee, capability)
     return most
 
 

@@ -93,6 +93,14 @@ def test_queues_that_take_nothing_or_are_too_small(group: Group, changes: dict[s
     assert (first, says in told) == (kind, True), told
 
 
+def test_none_of_cores_or_memory_is_no_limit() -> None:
+    """Volcano takes a capability of 0 of them for one that is not there."""
+    queues = {**QUEUES, "research.llm": replace(QUEUES["research.llm"], capability=amounts(cpu=0, memory=0))}
+    assert said(cluster(gang(), queues=queues)) == said(cluster(gang()))
+    above = {**queues, "research": replace(QUEUES["research"], capability=amounts(cpu=1))}
+    assert said(cluster(gang(), queues=above))[0][1].startswith("the gang is larger than queue research: it asks for")
+
+
 def test_a_full_queue_lists_who_holds_it_the_largest_first() -> None:
     small, large = running(gang("small", 1), 0), running(gang("large", 3, "research.vision"), 1, 2, 3)
     seen = cluster(gang(pods=3), small, large)
