@@ -33,8 +33,9 @@ class Queue(Declared):
     """A queue. Jobs go to leaves; a queue with `queues` only divides what it has."""
 
     guarantee: dict[str, Amount] = Field(default_factory=dict)
-    """Kept for this queue even when it is idle. At most `deserved`. An amount may be a share of what a pool offers at
-    its largest: {gpu: 50% of train}."""
+    """Kept for this queue even when it is idle; with Volcano only for a part, of what a queue above it has a
+    `capability` of, while a top queue gets it back like what it deserves. At most `deserved`. An amount may be a share
+    of what a pool offers at its largest: {gpu: 50% of train}."""
     deserved: dict[str, Amount] = Field(default_factory=dict)
     """Its share: may be lent to others while unused and is reclaimed when needed. At most `capability`."""
     capability: dict[str, Amount] = Field(default_factory=dict)

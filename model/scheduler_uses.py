@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from . import job_sets, kueue, nodes, queues, workloads
+from . import job_sets, kueue, nodes, queues, quotas, volcano, workloads
 from .counts import Size
+from .gang_rules import written
 from .problems import ABSENT, Path, Unanswerable, known, lost, readable
 from .quotas import UNCOUNTED, resource_name
 
@@ -34,6 +36,80 @@ def in_queues(name: str, default: object) -> Callable[["Environment"], Iterator[
             yield from _declared((*node.keys, name), getattr(node.queue, name), default)
 
     return found
+
+
+def in_wholes(name: str, default: object) -> Callable[["Environment"], Iterator[Use]]:
+    """Queues with parts that have another value than the usual one."""
+
+    def found(env: "Environment") -> Iterator[Use]:
+        for node in _wholes(env):
+            yield from _declared((*node.keys, name), getattr(node.queue, name), default)
+
+    return found
+
+
+def _wholes(env: "Environment") -> Iterator[queues.QueueNode]:
+    """Queues that have parts."""
+    return (node for node in queues.flatten(env) if not lost(node.queue.queues) and node.queue.queues)
+
+
+def undivided_shares(env: "Environment") -> Iterator[Use]:
+    """What queues with parts deserve and none of their parts does, of that by which Volcano judges a share."""
+    for node in _wholes(env):
+        with suppress(Unanswerable):
+            for name in sorted(volcano.deciding(node.queue)):
+                if _undivided(node.queue, "deserved", name):
+                    yield (*node.keys, "deserved", name), node.queue.deserved[name].text
+
+
+def undivided_guarantees(env: "Environment") -> Iterator[Use]:
+    """What queues with parts are guaranteed and none of their parts is, although some part deserves of it."""
+    for node in _wholes(env):
+        with suppress(Unanswerable):
+            for name, amount in node.queue.guarantee.items():
+                if _undivided(node.queue, "guarantee", name) and not _undivided(node.queue, "deserved", name):
+                    yield (*node.keys, "guarantee", name), amount.text
+
+
+def _undivided(queue: queues.Queue, kind: str, name: str) -> bool:
+    """Whether a queue has something of a resource, and none of its parts does."""
+    quotas_of = (getattr(it, kind) for it in (queue, *queue.queues.values()))
+    own, *parts = (_value(quota, name) for quota in quotas_of)
+    return own > 0 and not any(parts)
+
+
+def _value(quota: quotas.Quota, name: str) -> Decimal:
+    amount = quotas.resolved(quota).get(resource_name(name))
+    return Decimal(0) if amount is None else amount.value
+
+
+def nothing_allowed(env: "Environment") -> Iterator[Use]:
+    """Capabilities of no cores or no memory; where some are deserved, the two contradict each other, which is told."""
+    for node in queues.flatten(env):
+        for name in ("cpu", "memory"):
+            with suppress(Unanswerable):
+                amount = node.queue.capability.get(name)
+                if amount is not None and not amount.value and not _value(node.queue.deserved, name):
+                    yield (*node.keys, "capability", name), amount.text
+
+
+def top_guarantees_without_reclaim(env: "Environment") -> Iterator[Use]:
+    """What top queues are guaranteed where nothing is taken back."""
+    if known(env.scheduler.reclaim):
+        return
+    for node in queues.flatten(env):
+        if node.parent == queues.ROOT:
+            with suppress(Unanswerable):
+                for name, amount in node.queue.guarantee.items():
+                    if not lost(amount) and amount.value:
+                        yield (*node.keys, "guarantee", name), amount.text
+
+
+def pods(env: "Environment") -> Iterator[Use]:
+    """Numbers of pods in queues."""
+    for at, name, amount in _amounts(env, "guarantee", "deserved", "capability"):
+        if name == "pods":
+            yield (*at, name), amount
 
 
 def guarantees(env: "Environment") -> Iterator[Use]:
@@ -109,9 +185,8 @@ def elastic(*parts: str) -> Callable[["Environment"], Iterator[Use]]:
         for it in workloads.every(env):
             if it.at[: len(parts)] == parts:
                 with suppress(Unanswerable):
-                    count = it.value.workers.count
-                    if isinstance(count, Size):
-                        yield (*it.at, "workers", "count"), {"min": count.min, "max": count.max}
+                    if it.value.elastic:
+                        yield (*it.at, "workers", "count"), written(it.value.workers.count)
 
     return found
 

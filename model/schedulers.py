@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 from . import kai, kueue, queue_labels, scheduler_uses
-from .problems import Path, Problem, answered, known
+from .problems import NOTHING, Path, Problem, answered, known
 from .scheduler import Kind
 
 if TYPE_CHECKING:
@@ -25,11 +25,15 @@ class Refused:
         why: The reason.
         instead: What may stand there.
         warns: Whether it only is worth less than it seems.
+        fix: What to write instead, where one thing fits.
+        spoils: Whether the value means nothing, so that nothing more is concluded from it.
     """
 
     why: str
     instead: str
     warns: bool = False
+    fix: str | None = None
+    spoils: bool = False
 
 
 Cell = str | Refused
@@ -41,7 +45,7 @@ class Feature:
 
     Attributes:
         key: Where, as documents write it.
-        volcano: How Volcano is told.
+        volcano: How Volcano is told, or why it cannot be.
         kueue: How Kueue is told, or why it cannot be.
         kai: How KAI is told, or why it cannot be.
         uses: Where a document asks for it; only what some scheduler refuses has to be found.
@@ -62,6 +66,11 @@ _LABELS_ONLY = Refused("it knows a topology from labels of nodes alone", "topolo
 
 _NO_HOSTS = Refused("a JobSet brings its pods neither keys nor a list of hosts", "pytorch, none")
 _LONG = Refused("JobSet counts `-worker-0-7` and five random characters", "a shorter name")
+_NO_ORDER = Refused("its queues have no order among each other", "no priority of queues; that of workloads counts")
+_TAKES_BACK = Refused("what a queue has borrowed is always taken back from it", "reclaimable: true")
+_TAKES_OVER = Refused("what a queue has over its quota is always taken back from it", "reclaimable: true")
+_KEEPS_NOTHING = Refused("it lends all that a queue does not use, and keeps nothing back for it", "no guarantee")
+_KNOWN_KINDS = Refused("its queues know cpu, memory and gpu alone", "cpu, memory, gpu")
 _WHOLE = Refused("a JobSet has as many pods as it says, and all start together", "a fixed count")
 
 FEATURES: tuple[Feature, ...] = (
@@ -72,17 +81,65 @@ FEATURES: tuple[Feature, ...] = (
         "`quota`",
     ),
     Feature(
+        "queues.*.deserved of a queue with parts, none of which deserves any of it",
+        Refused(
+            "it takes back for a part what that part deserves itself, so for these it takes back nothing",
+            "deserved of its parts",
+            warns=True,
+            fix="divide it among its parts",
+        ),
+        "`nominalQuota` of the cohort",
+        "`quota` of the queue above",
+        scheduler_uses.undivided_shares,
+    ),
+    Feature(
         "queues.*.guarantee",
-        "`spec.guarantee`",
+        "`spec.guarantee`: kept for a part while it is idle, of what a queue above has a `capability` of. Not for a "
+        "top queue: its own is lent like `deserved`, and taken back",
         "`lendingLimit`: what is deserved less what is guaranteed",
-        Refused("it lends all that a queue does not use, and keeps nothing back for it", "no guarantee"),
+        _KEEPS_NOTHING,
         scheduler_uses.guarantees,
+    ),
+    Feature(
+        "queues.*.guarantee of a queue with parts, none of which is guaranteed any of it",
+        Refused(
+            "it leaves a part what that part is guaranteed itself, so these are guaranteed nothing",
+            "guarantee of its parts",
+            warns=True,
+            fix="divide it among its parts",
+        ),
+        "`lendingLimit` of the cohort",
+        _KEEPS_NOTHING,
+        scheduler_uses.undivided_guarantees,
+    ),
+    Feature(
+        "queues.*.guarantee of a top queue beside scheduler.reclaim: false",
+        Refused(
+            "what is guaranteed to a top queue is lent while it is idle, and without reclaim it gets nothing back",
+            "reclaim: true, or no guarantee",
+            warns=True,
+        ),
+        "`lendingLimit`, which keeps it",
+        _KEEPS_NOTHING,
+        scheduler_uses.top_guarantees_without_reclaim,
     ),
     Feature(
         "queues.*.capability",
         "`spec.capability`",
         "`borrowingLimit`: capability less what is deserved",
         "`limit`",
+    ),
+    Feature(
+        "queues.*.capability: cpu or memory of 0",
+        Refused(
+            "it takes a capability of no cores or no memory for none, so the queue would not be limited",
+            "more than 0",
+            fix="gpu: 0, or a small amount such as 1m of cpu or 1Mi of memory",
+            spoils=True,
+        ),
+        "`borrowingLimit` of 0",
+        "`limit` of 0",
+        scheduler_uses.nothing_allowed,
     ),
     Feature(
         "queues.*: cpu, memory and gpu that nothing names",
@@ -105,29 +162,54 @@ FEATURES: tuple[Feature, ...] = (
         "queues.*: other resources than cpu, memory and gpu",
         "as they are called",
         "as they are called",
-        Refused("its queues know cpu, memory and gpu alone", "cpu, memory, gpu"),
+        _KNOWN_KINDS,
         scheduler_uses.others(tuple(kai.KINDS)),
+    ),
+    Feature(
+        "queues.*: pods",
+        Refused("its queues do not count pods, so nothing would be limited", "cpu, memory, gpu", spoils=True),
+        "as they are called",
+        _KNOWN_KINDS,
+        scheduler_uses.pods,
     ),
     Feature(
         "queues.*: ephemeral-storage",
         "as it is called",
         Refused("it lends what is written, and no pool says how much of this it has", "no amount of it"),
-        Refused("its queues know cpu, memory and gpu alone", "cpu, memory, gpu"),
+        _KNOWN_KINDS,
         scheduler_uses.uncounted,
     ),
     Feature(
         "queues.*.priority",
         "`spec.priority`",
-        Refused("its queues have no order among each other", "no priority of queues; that of workloads counts"),
+        _NO_ORDER,
         "`spec.priority`",
         scheduler_uses.in_queues("priority", 0),
     ),
     Feature(
+        "queues.*.priority of a queue with parts",
+        Refused("only the priority of leaves counts", "no priority", fix="give it to its parts"),
+        _NO_ORDER,
+        "`spec.priority`",
+        scheduler_uses.in_wholes("priority", 0),
+    ),
+    Feature(
         "queues.*.reclaimable: false",
         "`spec.reclaimable`",
-        Refused("what a queue has borrowed is always taken back from it", "reclaimable: true"),
-        Refused("what a queue has over its quota is always taken back from it", "reclaimable: true"),
+        _TAKES_BACK,
+        _TAKES_OVER,
         scheduler_uses.in_queues("reclaimable", default=True),
+    ),
+    Feature(
+        "queues.*.reclaimable: false of a queue with parts",
+        Refused(
+            "only that of leaves counts, so its parts would give way",
+            "reclaimable: true",
+            fix="give it to its parts",
+        ),
+        _TAKES_BACK,
+        _TAKES_OVER,
+        scheduler_uses.in_wholes("reclaimable", default=True),
     ),
     Feature(
         "scheduler.placement",
@@ -290,7 +372,8 @@ def limits(env: "Environment") -> Iterator[Problem]:
 def _refusals(feature: Feature, kind: Kind, cell: Refused, env: "Environment") -> Iterator[Problem]:
     for at, value in feature.uses(env):
         severity = "warning" if cell.warns else "error"
-        yield Problem(at, value, f"with scheduler {kind}: {cell.why}", cell.instead, severity=severity, spoils=())
+        message, spoils = f"with scheduler {kind}: {cell.why}", None if cell.spoils else NOTHING
+        yield Problem(at, value, message, cell.instead, cell.fix, severity, spoils)
 
 
 _HEAD = """\

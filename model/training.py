@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from .base import Declared, Listed
-from .counts import most
+from .counts import fewest, most
 from .workloads import Leader, Workload
 
 LEADING, WORKING = "master", "worker"
@@ -34,6 +34,11 @@ class TrainingJob(Workload):
     restarts: int = 3
     """How often the whole job starts anew after a pod of it failed or was evicted; 0 for never. Evictions because
     others took back what was theirs count, too."""
+
+    @property
+    def elastic(self) -> bool:
+        """A range of one number is a fixed count. Of a Ray cluster it is not: it asks for Ray's autoscaler."""
+        return fewest(self.workers.count) < most(self.workers.count)
 
     def tasks(self, workers: int) -> dict[str, int]:
         """Its tasks, in order, each with its number of pods, when it has so many workers."""

@@ -123,9 +123,14 @@ def claimed(queue: queues.Queue) -> quotas.Quota:
     together, so two queues that are both above in GPUs and within in memory evict each other's gangs for ever. What is
     guaranteed must be deserved too, so it stays.
     """
-    gpus = {name for name in queue.deserved if is_any_gpu(quotas.resource_name(name))}
-    deciding = gpus or {next((name for name in ("cpu", *queue.deserved) if name in queue.deserved), "")}
-    return {name: amount for name, amount in queue.deserved.items() if name in deciding or name in queue.guarantee}
+    decides = deciding(queue)
+    return {name: amount for name, amount in queue.deserved.items() if name in decides or name in queue.guarantee}
+
+
+def deciding(queue: queues.Queue) -> frozenset[str]:
+    """The names in a queue's `deserved` of what decides: its GPUs, or, without any, its cores, or else the first."""
+    gpus = frozenset(name for name in queue.deserved if is_any_gpu(quotas.resource_name(name)))
+    return gpus or frozenset([name for name in ("cpu", *queue.deserved) if name in queue.deserved][:1])
 
 
 def _amounts(quota: quotas.Quota) -> dict[str, str]:

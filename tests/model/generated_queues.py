@@ -29,10 +29,12 @@ def _queue(draw: st.DrawFn, most: Mapping[str, int], depth: int) -> dict[str, An
 
 
 def _capped(draw: st.DrawFn, queue: dict[str, Any], limits: Mapping[str, int]) -> None:
+    # To Volcano none of cores or memory means all of them.
+    least = {name: max(queue["deserved"].get(name, 0), 0 if name == "gpu" else 1) for name in limits}
     own = {
-        name: draw(st.integers(queue["deserved"].get(name, 0), limit))
+        name: draw(st.integers(least[name], limit))
         for name, limit in limits.items()
-        if draw(st.booleans()) and queue["deserved"].get(name, 0) <= limit
+        if draw(st.booleans()) and least[name] <= limit
     }
     queue["capability"] = own
     for part in queue.get("queues", {}).values():

@@ -117,7 +117,7 @@ def test_nor_does_a_teams_quota_know_it(name: str, amount: object, meant: str | 
     assert (problem.path, problem.fix) == (("tenants", "research", "quota", name), meant)
 
 
-@pytest.mark.parametrize("name", ["cpu", "memory", "ephemeral-storage", "pods", "gpu", "nvidia.com/gpu.shared"])
+@pytest.mark.parametrize("name", ["cpu", "memory", "ephemeral-storage", "gpu", "nvidia.com/gpu.shared"])
 def test_what_pools_offer_is_known(name: str) -> None:
     assert not problems(
         *alone({"a": {"capability": {**LIMIT, name: "64Gi" if name in ("memory", "ephemeral-storage") else 64}}})

@@ -15,7 +15,14 @@ _AMOUNTS: dict[str, list[Any]] = {
     "cpu": [0, "500m", 4, 96, 1000],
     "memory": ["0", "1Gi", "1G", "512Gi", "2Ti"],
 }
-_ODD: list[tuple[str, Any]] = [("gpu", "1500m"), ("gpus", 4), ("mem", "1Gi"), ("nvidia.com/gpu.shared", 8), ("pods", 4)]
+_ODD: list[tuple[str, Any]] = [
+    ("gpu", "1500m"),
+    ("gpus", 4),
+    ("mem", "1Gi"),
+    ("nvidia.com/gpu.shared", 8),
+    ("pods", 4),
+    ("cpu", 0),
+]
 
 
 def tree(seed: int) -> dict[str, Any]:
@@ -34,7 +41,7 @@ def _queue(chance: random.Random, depth: int, *, careful: bool) -> dict[str, Any
         low, middle, high = sorted(chance.choice(range(len(_AMOUNTS[resource]))) for _ in KINDS)
         for kind, index in zip(KINDS, (low, middle, high), strict=True):
             if chance.random() < 0.5:
-                found[kind][resource] = _AMOUNTS[resource][index]
+                found[kind][resource] = _AMOUNTS[resource][_sound(kind, resource, index)]
     if careful:
         _mend(chance, found, parts)
     if chance.random() < 0.06:
@@ -43,6 +50,11 @@ def _queue(chance: random.Random, depth: int, *, careful: bool) -> dict[str, Any
     if chance.random() < 0.1:
         found["priority"] = chance.choice([0, 1, 1000])
     return {**{key: value for key, value in found.items() if value}, **({"queues": parts} if parts else {})}
+
+
+def _sound(kind: str, resource: str, index: int) -> int:
+    """No cores and no memory are no capability, which is an odd thing to write."""
+    return max(index, 1) if kind == "capability" and resource != "gpu" else index
 
 
 def _mend(chance: random.Random, found: dict[str, Any], parts: dict[str, Any]) -> None:
@@ -99,7 +111,7 @@ def _amount_otherwise(chance: random.Random, queue: dict[str, Any]) -> None:
         amounts = sorted(chance.choice(range(len(_AMOUNTS[resource]))) for _ in named)
         if chance.random() < 0.6 or len(named) > 1:
             for kind, index in zip(named, amounts, strict=True):
-                queue[kind][resource] = _AMOUNTS[resource][index]
+                queue[kind][resource] = _AMOUNTS[resource][_sound(kind, resource, index)]
 
 
 def _fit(chance: random.Random, queue: dict[str, Any], parts: dict[str, Any]) -> None:

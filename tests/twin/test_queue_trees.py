@@ -34,6 +34,15 @@ STRICTER: dict[str, tuple[str, dict[str, Any]]] = {
         "upstream takes a capability of 0 above for none",
         {"capability": {"gpu": 0}, "queues": {"a": {"capability": {"gpu": 8}}}},
     ),
+    "takes a capability of no cores or no memory for none": (
+        "upstream accepts it, and limits nothing",
+        {"capability": {"cpu": 0}},
+    ),
+    "do not count pods": ("upstream accepts it, and limits nothing", {"capability": {"pods": 4}}),
+    "only the priority of leaves counts": (
+        "upstream accepts it, and looks at leaves",
+        {"priority": 1, "queues": {"a": {}}},
+    ),
     "the top queues have": ("upstream knows no pools", {"deserved": {"gpu": 9000}}),
     "as a label value it has at most 63": ("Ray clusters name their queue in a label", {"queues": {"a" * 62: {}}}),
 }
