@@ -200,8 +200,10 @@ def _amounts(node: QueueNode, _: "Environment") -> Iterator[Problem]:
 
 
 def _resources(node: QueueNode, env: "Environment") -> Iterator[Problem]:
+    # Volcano's queues do not count them.
+    useless = () if lost(env.scheduler.kind) or env.scheduler.kind != "volcano" else ("pods",)
     for kind in _QUOTAS:
-        yield from answered(quotas.references, (*node.keys, kind), getattr(node.queue, kind), env)
+        yield from answered(quotas.references, (*node.keys, kind), getattr(node.queue, kind), env, (), useless)
 
 
 def _amount(quota: Quota, resource: str) -> Quantity | None:

@@ -56,7 +56,9 @@ def _amount_of(at: Path, name: str, quota: Quota) -> Iterator[Problem]:
         yield Problem(at, amount.text, f"is less than 1Mi of {name}", "1Mi or more", meant)
 
 
-def references(at: Path, quota: Quota, env: "Environment", others: tuple[str, ...] = ()) -> Iterator[Problem]:
+def references(
+    at: Path, quota: Quota, env: "Environment", others: tuple[str, ...] = (), useless: tuple[str, ...] = ()
+) -> Iterator[Problem]:
     """Resources of a quota that nothing offers; upstream any key is legal, and limits nothing.
 
     Args:
@@ -64,12 +66,14 @@ def references(at: Path, quota: Quota, env: "Environment", others: tuple[str, ..
         quota: The quota.
         env: The environment around it.
         others: What else it may speak of.
+        useless: What exists but has no effect here, so that nobody meant it.
     """
     offered = nodes.sure_devices(env)
     known = [*_BASIC, *others, *(["gpu"] if nodes.GPU in offered else []), *sorted(offered)]
+    meant = [name for name in known if name not in useless]
     for name in quota:
         if name not in known:
-            yield from answered(_unknown_resource, (*at, name), name, known, env)
+            yield from answered(_unknown_resource, (*at, name), name, meant, env)
 
 
 _OF_QUOTAS = re.compile(r"^(requests|limits)\.")

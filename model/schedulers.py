@@ -103,7 +103,7 @@ FEATURES: tuple[Feature, ...] = (
     Feature(
         "queues.*.guarantee of a queue with parts, none of which is guaranteed any of it",
         Refused(
-            "it leaves a part what that part is guaranteed itself, so these are guaranteed nothing",
+            "a part keeps what it is guaranteed itself when others take theirs back, and these are guaranteed nothing",
             "guarantee of its parts",
             warns=True,
             fix="divide it among its parts",
@@ -167,7 +167,7 @@ FEATURES: tuple[Feature, ...] = (
     ),
     Feature(
         "queues.*: pods",
-        Refused("its queues do not count pods, so nothing would be limited", "cpu, memory, gpu", spoils=True),
+        Refused("its queues do not count pods, so nothing would be limited", "no number of pods", spoils=True),
         "as they are called",
         _KNOWN_KINDS,
         scheduler_uses.pods,

@@ -158,7 +158,6 @@ def test_what_top_queues_deserve_the_pools_offer_at_their_largest():
         ("CPU", "cpu"),
         ("nvidia.com/gpus", "nvidia.com/gpu"),
         ("amd.com/gpu", "nvidia.com/gpu"),
-        ("pod", "pods"),
     ],
 )
 def test_a_resource_that_nothing_offers_is_told_with_the_nearest(resource: str, nearest: str):
@@ -167,6 +166,13 @@ def test_a_resource_that_nothing_offers_is_told_with_the_nearest(resource: str, 
     assert resource in path
     assert problem.fix == nearest
     assert "nvidia.com/gpu.shared" in (problem.allowed or "")
+
+
+def test_pods_are_meant_where_they_count():
+    quota = put("queues", {"a": {"capability": {**GPU_LIMIT, "pod": 4}}}), put("tenants", {}), put("ray", {})
+    assert only(errors(*quota))[1].fix is None
+    _, problem = only(errors(*quota, put("scheduler", {"kind": "kueue"})))
+    assert problem.fix == "pods"
 
 
 def test_whole_gpus_are_unknown_where_all_are_shared():
