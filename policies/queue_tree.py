@@ -7,6 +7,7 @@ from model.problems import LOST, Path, Problem
 from model.quantities import Quantity
 from model.queues import Queue, problems
 from model.quotas import resource_name
+from model.volcano import claimed
 from policies.queue_objects import ROOT, Queues
 from policies.rules import Report, Stack
 
@@ -27,6 +28,21 @@ def judge(stack: Stack, found: Queues, report: Report) -> None:
     for name in found.above.keys() - tree.placed:
         why = "Volcano has a root queue of its own" if name == ROOT else "is one of its own parts"
         report.violation("spec.parent" if name != ROOT else "metadata.name", why, found.resources[name].urn)
+
+
+def judge_claims(found: Queues, report: Report) -> None:
+    """Report leaves that deserve more kinds of resources than decide who takes back; amounts do not matter for that."""
+    for name, resource in found.resources.items():
+        if found.below(name):
+            continue  # Volcano asks leaves alone
+        with report.reading(resource.urn):
+            deserved = resource.properties.at(*_QUOTAS["deserved"])
+            guarantee = resource.properties.at(*_QUOTAS["guarantee"])
+            some = {kind: dict.fromkeys(it.members()) for kind, it in (("deserved", deserved), ("guarantee", guarantee))}
+            deciding = claimed(_queue(some, {}))
+            if more := [each for each in some["deserved"] if each not in deciding]:
+                message = f"{', '.join(more)} beside {', '.join(deciding)}: each decides by itself who takes back"
+                report.violation(deserved, message, resource.urn)
 
 
 class _Tree:
