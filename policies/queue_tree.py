@@ -17,6 +17,8 @@ _QUOTAS = {
     "deserved": ("spec", "deserved"),
     "capability": ("spec", "capability"),
 }
+_CLAIM = ("guarantee", "deserved")
+"""What decides who takes back from whom."""
 
 
 def judge(stack: Stack, found: Queues, report: Report) -> None:
@@ -36,13 +38,12 @@ def judge_claims(found: Queues, report: Report) -> None:
         if found.below(name):
             continue  # Volcano asks leaves alone
         with report.reading(resource.urn):
-            deserved = resource.properties.at(*_QUOTAS["deserved"])
-            guarantee = resource.properties.at(*_QUOTAS["guarantee"])
-            some = {kind: dict.fromkeys(it.members()) for kind, it in (("deserved", deserved), ("guarantee", guarantee))}
-            deciding = claimed(_queue(some, {}))
-            if more := [each for each in some["deserved"] if each not in deciding]:
+            named = {kind: resource.properties.at(*keys).members() for kind, keys in _QUOTAS.items() if kind in _CLAIM}
+            deciding = claimed(_queue(named, {}))
+            more = [each for each in named["deserved"] if each not in deciding]
+            if more:
                 message = f"{', '.join(more)} beside {', '.join(deciding)}: each decides by itself who takes back"
-                report.violation(deserved, message, resource.urn)
+                report.violation(resource.properties.at(*_QUOTAS["deserved"]), message, resource.urn)
 
 
 class _Tree:

@@ -40,7 +40,7 @@ def queue_sums(stack: Stack, report: Report) -> None:
         "above in any. Two queues above their share of GPUs and within in memory evict each other's gangs for ever."
     ),
     fix="Leave the others out of `deserved`; `capability` bounds them.",
-    link="https://volcano.sh/en/docs/queue_resource_management/",
+    link="https://github.com/volcano-sh/volcano/blob/v1.15.1/docs/user-guide/how_to_use_capacity_plugin.md",
 )
 def queue_claims(stack: Stack, report: Report) -> None:
     """Judge by the model's rule what each Queue object deserves."""
