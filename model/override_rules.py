@@ -66,18 +66,56 @@ def _queues(env: "Environment", plugins: Mapping[str, Mapping[str, Any]]) -> Ite
     elif nested and plugins["capacity"].get("enableHierarchy") is not True:
         message = "without enableHierarchy capacity knows no parts of queues, and the document has some"
         yield Problem(_TIERS, named, message, fix="{name: capacity, enableHierarchy: true}")
+    if any(node.queue.guarantee or node.queue.capability for node in nodes):
+        message = "queues use more than their capability, and what is guaranteed to others"
+        for name in ("capacity", "proportion"):
+            if name in plugins:  # that neither is there is told above
+                yield from _needed(plugins, name, "enabledAllocatable", message)
 
 
 def _placing(env: "Environment", plugins: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
     """What workloads and pools want, who sees to it."""
-    named, every = ", ".join(plugins), workloads.every(env)
-    if every and "gang" not in plugins:
-        message = "without gang pods start one by one, and workloads that need all of theirs hold GPUs and wait"
-        yield Problem(_TIERS, named, message, fix="{name: gang}")
-    if "predicates" not in plugins and any(not lost(pool) and pool.taints for pool in env.pools.values()):
-        message = "without predicates nobody looks at taints and labels of nodes, and the document has some"
-        yield Problem(_TIERS, named, message, fix="{name: predicates}")
+    every = workloads.every(env)
+    if every:
+        message = "pods start one by one, and workloads that need all of theirs hold GPUs and wait"
+        yield from _needed(plugins, "gang", "enableJobReady", message)
+    if any(not lost(pool) and pool.taints for pool in env.pools.values()):
+        message = "nobody looks at taints and labels of nodes, and the document has some"
+        yield from _needed(plugins, "predicates", "enablePredicate", message)
+        yield from _tolerations(plugins.get("predicates", {}).get("arguments", {}))
     bounded = [each.name for each in every if not lost(each.value.within) and each.value.within]
-    if bounded and topology.levels(env) and "network-topology-aware" not in plugins:
-        message = f"without network-topology-aware no bound holds, not even a hard one: {', '.join(bounded)}"
-        yield Problem(_TIERS, named, message, fix="{name: network-topology-aware}")
+    if bounded and topology.levels(env):
+        message = f"no bound holds, not even a hard one: {', '.join(bounded)}"
+        yield from _needed(plugins, "network-topology-aware", "enabledHyperNodeGradient", message)
+    if every or env.queues:
+        yield from _groups(plugins)
+
+
+def _needed(plugins: Mapping[str, Mapping[str, Any]], name: str, switch: str, message: str) -> Iterator[Problem]:
+    """What is missed without a plugin is missed as well where it is switched off."""
+    if scheduler_tiers.on(plugins, name, switch):
+        return
+    if name in plugins:
+        yield Problem(
+            _TIERS, f"{name}.{switch}: false", f"without {switch} of {name} {message}", fix=f"leave out {switch}"
+        )
+    else:
+        yield Problem(_TIERS, ", ".join(plugins), f"without {name} {message}", fix=f"{{name: {name}}}")
+
+
+def _tolerations(arguments: Mapping[str, Any]) -> Iterator[Problem]:
+    name = "predicate.TaintTolerationEnable"
+    if arguments.get(name) in (False, "false"):
+        message = "pods are placed on nodes whose taints they do not tolerate, and the document has taints"
+        yield Problem(_TIERS, f"{name}: {arguments[name]}", message, fix=f"leave out {name}")
+
+
+def _groups(plugins: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
+    """No queue of a document has affinity, and nodegroup, strict by default, keeps work of such from every node.
+
+    Fact: pkg/scheduler/plugins/nodegroup/nodegroup.go, predicateFn.
+    """
+    strict = plugins.get("nodegroup", {}).get("arguments", {}).get("strict", True)
+    if scheduler_tiers.on(plugins, "nodegroup", "enablePredicate") and strict not in (False, "false"):
+        message = "nodegroup places nothing of queues without affinity to groups of nodes, and these have none"
+        yield Problem(_TIERS, "nodegroup", message, fix="{name: nodegroup, arguments: {strict: false}}")

@@ -11,6 +11,7 @@ from catalog import reader as catalog
 
 from . import fields
 from .base import Declared
+from .durations import Duration
 from .environment import Environment
 from .quantities import Quantity
 
@@ -29,6 +30,8 @@ _WORDS = {
     date: "day",
     datetime: "point in time",
     Any: "anything",
+    Duration: "length of time",
+    Quantity: "quantity",
 }
 
 
@@ -117,8 +120,6 @@ def _default(field: FieldInfo) -> str:
 def _kind(annotation: Any) -> str:
     """A type in words, with a link where it has a section of its own."""
     origin, arguments = get_origin(annotation), get_args(annotation)
-    if annotation is Quantity:
-        return "quantity"
     if isinstance(annotation, type) and issubclass(annotation, Declared):
         return f"[{annotation.__name__}](#{annotation.__name__.lower()})"
     if origin is Literal:
@@ -135,4 +136,4 @@ def _kind(annotation: Any) -> str:
         return " or ".join(_kind(member) for member in arguments if member is not type(None))
     if arguments:  # Annotated
         return _kind(arguments[0])
-    return _WORDS.get(annotation, str(annotation))
+    return _WORDS[annotation]

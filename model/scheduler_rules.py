@@ -16,8 +16,9 @@ from . import scheduler_tiers
 from .problems import Path, Problem, nearest
 from .wording import explained
 
-Kinds = Mapping[str, type | tuple[type, ...]]
-"""Types of arguments by name; a name that ends with `*` stands for all that begin so."""
+Kinds = Mapping[str, "type | tuple[type, ...] | list[Any] | Kinds"]
+"""Types of arguments by name; a name that ends with `*` stands for all that begin so. A mapping of kinds stands for a
+mapping, and a list of one kind for a list of such."""
 
 _NUMBER = (int, float)
 _PREDICATES = [
@@ -90,7 +91,7 @@ PLUGINS: Mapping[str, Kinds] = {
     },
     "drf": {},
     "extender": {
-        "extender.managedResources": list,
+        "extender.managedResources": [str],
         "extender.ignorable": bool,
         "extender.*": (str, int, float, bool),
     },
@@ -115,7 +116,7 @@ PLUGINS: Mapping[str, Kinds] = {
         "predicate.CacheEnable": bool,
         "volumebinding.weight": int,
         "volumebinding.bindTimeoutSeconds": int,
-        "volumebinding.shape": list,
+        "volumebinding.shape": [{"utilization": int, "score": int}],
         "dynamicresources.filterTimeoutSeconds": int,
     },
     "priority": {},
@@ -123,15 +124,15 @@ PLUGINS: Mapping[str, Kinds] = {
     "rescheduling": {"*": (str, int, float, bool, list, dict)},
     "resource-strategy-fit": {
         "resourceStrategyFitWeight": int,
-        "resources": dict,
-        "sra": dict,
-        "proportional": dict,
+        "resources": {"*": {"type": str, "weight": int}},
+        "sra": {"enable": bool, "resources": str, "weight": int, "resourceWeight": {"*": int}},
+        "proportional": {"enable": bool, "resources": str, "resourceProportion": {"*": _NUMBER}},
     },
     "resourcequota": {},
     "sla": {"sla-waiting-time": str},
     "task-topology": {"task-topology.weight": int},
     "tdm": {"tdm.revocable-zone.*": str, "tdm.evict.period": str},
-    "usage": {"usage.weight": int, "cpu.weight": int, "memory.weight": int, "thresholds": dict},
+    "usage": {"usage.weight": int, "cpu.weight": int, "memory.weight": int, "thresholds": {"cpu": int, "mem": int}},
 }
 """Plugins with their arguments. A number in quotes is no number to Volcano: it warns and takes the default."""
 
@@ -286,24 +287,42 @@ def _action_arguments(at: Path, entry: Mapping[str, Any]) -> Iterator[Problem]:
         yield from _arguments((*at, "arguments"), entry.get("arguments", {}), ACTIONS[name])
 
 
-def _arguments(at: Path, arguments: Mapping[str, Any], known: Kinds) -> Iterator[Problem]:
+def _arguments(at: Path, arguments: Mapping[Any, Any], known: Kinds, *, inner: bool = False) -> Iterator[Problem]:
     for key, value in arguments.items():
+        if not isinstance(key, str):
+            yield Problem((*at, str(key)), key, "a key must be text; Volcano ignores or dies of anything else")
+            continue
         kind = known.get(key) or next((known[name] for name in known if name[-1] == "*" and _begins(key, name)), None)
         if kind is None:
             message = "there is no such argument; Volcano would ignore it silently"
             yield Problem((*at, key), key, message, ", ".join(known) or "none", nearest(key, known))
-        elif not _is(value, kind):
-            called = " or ".join(_CALLED[each] for each in (kind if isinstance(kind, tuple) else (kind,)))
-            yield Problem((*at, key), value, f"must be {called}; Volcano ignores or dies of anything else", called)
+        else:
+            yield from _argument((*at, key), value, kind, inner=inner)
+
+
+def _argument(at: Path, value: Any, kind: Any, *, inner: bool) -> Iterator[Problem]:
+    """Of what stands within an argument Volcano is stricter than of the argument (framework.Get): it dies of it."""
+    kinds = kind if isinstance(kind, tuple) else (_outer(kind),)
+    if not _is(value, kinds, inner=inner):
+        called = " or ".join(_CALLED[each] for each in kinds)
+        yield Problem(at, value, f"must be {called}; Volcano ignores or dies of anything else", called)
+    elif isinstance(kind, Mapping):
+        yield from _arguments(at, value, kind, inner=True)
+    elif isinstance(kind, list):
+        for index, each in enumerate(value):
+            yield from _argument((*at, index), each, kind[0], inner=True)
+
+
+def _outer(kind: Any) -> type:
+    return dict if isinstance(kind, Mapping) else list if isinstance(kind, list) else kind
 
 
 def _begins(key: str, pattern: str) -> bool:
     return key.startswith(pattern[:-1]) and key != pattern[:-1]
 
 
-def _is(value: object, kind: type | tuple[type, ...]) -> bool:
-    kinds = kind if isinstance(kind, tuple) else (kind,)
-    if bool in kinds and value in ("true", "false"):
+def _is(value: object, kinds: tuple[type, ...], *, inner: bool) -> bool:
+    if bool in kinds and value in ("true", "false") and not inner:
         return True  # the only type that Volcano reads from text
     return type(value) in kinds  # a bool is an int to Python, not to Volcano
 

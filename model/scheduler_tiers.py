@@ -98,7 +98,7 @@ def gates(placed: Placed, actions: Sequence[str]) -> list[str]:
         actions: Names of the actions, in order.
     """
     options = {name: plugin for _, name, plugin in placed}
-    return [name for name in _KEEPS_OUT if "enqueue" in actions and _on(options, name, "enableJobEnqueued")]
+    return [name for name in _KEEPS_OUT if "enqueue" in actions and on(options, name, "enableJobEnqueued")]
 
 
 def missing(placed: Placed, actions: Sequence[str]) -> Iterator[Problem]:
@@ -111,7 +111,7 @@ def missing(placed: Placed, actions: Sequence[str]) -> Iterator[Problem]:
     options = {name: plugin for _, name, plugin in placed}
     those, written = evicting(actions), ", ".join(options) or "none"
     # Session.JobStarving: nothing is evicted for a job of which no plugin says so.
-    if those and not any(_on(options, name, "enableJobStarving") for name in _STARVING):
+    if those and not any(on(options, name, "enableJobStarving") for name in _STARVING):
         message = f"without gang or priority no job counts as short of pods, so {', '.join(those)} never evicts any"
         yield Problem(_AT, written, message, fix="{name: gang}")
     if "gangreclaim" in those and "capacity" not in options:
@@ -129,15 +129,15 @@ def _apart(
     action: str, eviction: _Eviction, tiers: Mapping[str, int], options: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[Problem]:
     judge, switch = eviction.judge, eviction.switch
-    if not _on(options, judge, switch):
+    if not on(options, judge, switch):
         return
-    apart = [name for name in eviction.generous if _on(options, name, switch) and tiers[name] != tiers[judge]]
+    apart = [name for name in eviction.generous if on(options, name, switch) and tiers[name] != tiers[judge]]
     if apart:
         message = (
             f"{', '.join(apart)} in another tier than {judge}: the first tier that finds victims for {action} decides "
             f"alone, {eviction.lost}"
         )
-        there = [name for name in (*eviction.generous, judge) if _on(options, name, switch)]
+        there = [name for name in (*eviction.generous, judge) if on(options, name, switch)]
         yield Problem(_AT, ", ".join(apart), message, "one tier for " + ", ".join(there))
 
 
@@ -146,7 +146,7 @@ def _whole_gangs(
 ) -> Iterator[Problem]:
     """To the older actions gang allows only pods beyond `minAvailable`: right only for jobs that shrink."""
     judge, switch = eviction.judge, eviction.switch
-    if action not in POD_ACTIONS or not _on(options, judge, switch) or not _on(options, "gang", switch):
+    if action not in POD_ACTIONS or not on(options, judge, switch) or not on(options, "gang", switch):
         return
     if tiers["gang"] == tiers[judge]:
         message = f"beside {judge} gang allows {action} only pods beyond minAvailable: no whole gang ever gives way"
@@ -155,6 +155,12 @@ def _whole_gangs(
     yield Problem(_AT, "gang", message, fix=f"{switch}: false, or action gang{action}", severity="warning")
 
 
-def _on(options: Mapping[str, Mapping[str, Any]], name: str, switch: str) -> bool:
-    """Whether a plugin is there, and not switched off."""
+def on(options: Mapping[str, Mapping[str, Any]], name: str, switch: str) -> bool:
+    """Whether a plugin is there, and not switched off.
+
+    Args:
+        options: The plugins by name.
+        name: The plugin.
+        switch: What is asked of it; a switch that is not written is on.
+    """
     return name in options and options[name].get(switch) is not False

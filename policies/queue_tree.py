@@ -7,6 +7,7 @@ from model.problems import LOST, Path, Problem
 from model.quantities import Quantity
 from model.queues import Queue, problems
 from model.quotas import resource_name
+from model.volcano import claimed
 from policies.queue_objects import ROOT, Queues
 from policies.rules import Report, Stack
 
@@ -16,6 +17,8 @@ _QUOTAS = {
     "deserved": ("spec", "deserved"),
     "capability": ("spec", "capability"),
 }
+_CLAIM = ("guarantee", "deserved")
+"""What decides who takes back from whom."""
 
 
 def judge(stack: Stack, found: Queues, report: Report) -> None:
@@ -27,6 +30,20 @@ def judge(stack: Stack, found: Queues, report: Report) -> None:
     for name in found.above.keys() - tree.placed:
         why = "Volcano has a root queue of its own" if name == ROOT else "is one of its own parts"
         report.violation("spec.parent" if name != ROOT else "metadata.name", why, found.resources[name].urn)
+
+
+def judge_claims(found: Queues, report: Report) -> None:
+    """Report leaves that deserve more kinds of resources than decide who takes back; amounts do not matter for that."""
+    for name, resource in found.resources.items():
+        if found.below(name):
+            continue  # Volcano asks leaves alone
+        with report.reading(resource.urn):
+            named = {kind: resource.properties.at(*keys).members() for kind, keys in _QUOTAS.items() if kind in _CLAIM}
+            deciding = claimed(_queue(named, {}))
+            more = [each for each in named["deserved"] if each not in deciding]
+            if more:
+                message = f"{', '.join(more)} beside {', '.join(deciding)}: each decides by itself who takes back"
+                report.violation(resource.properties.at(*_QUOTAS["deserved"]), message, resource.urn)
 
 
 class _Tree:

@@ -3,7 +3,7 @@
 from policies import queue_objects
 from policies.fields import Field, UnreadableError
 from policies.queue_objects import Queues
-from policies.rules import Report, Resource, Severity, Stack, StackRule, rule
+from policies.rules import Level, Report, Resource, Severity, Stack, StackRule, rule
 from policies.workloads import naming, queue_fields
 
 
@@ -27,6 +27,29 @@ def queue_sums(stack: Stack, report: Report) -> None:
         from policies import queue_tree
 
         queue_tree.judge(stack, found, report)
+
+
+@rule(
+    StackRule,
+    id="queue-claims",
+    severity=Severity.MEDIUM,
+    level=Level.ADVISORY,
+    what="A queue without parts deserves GPUs alone, or cores alone, and of others only what is guaranteed to it.",
+    why=(
+        "Volcano lets a queue take back while it is within its share in any resource, and takes from it while it is "
+        "above in any. Two queues above their share of GPUs and within in memory evict each other's gangs for ever."
+    ),
+    fix="Leave the others out of `deserved`; `capability` bounds them.",
+    link="https://github.com/volcano-sh/volcano/blob/v1.15.1/docs/user-guide/how_to_use_capacity_plugin.md",
+)
+def queue_claims(stack: Stack, report: Report) -> None:
+    """Judge by the model's rule what each Queue object deserves."""
+    found = queue_objects.read(stack, report)
+    if found.above and found.complete:  # else one may be a part that is not known yet
+        # Not at the top: the model behind it would double the time that the pack needs to start.
+        from policies import queue_tree
+
+        queue_tree.judge_claims(found, report)
 
 
 @rule(
@@ -66,6 +89,7 @@ def _queue_exists(field: Field, found: Queues, resource: Resource, report: Repor
 
 
 RULES = (
+    queue_claims,
     queue_exists,
     queue_sums,
 )

@@ -96,6 +96,31 @@ def override(*plugins: Any, actions: str = "enqueue, allocate") -> dict[str, Any
 
 
 REST = ("gang", "predicates", "network-topology-aware")
+TOLERATION = "predicate.TaintTolerationEnable"
+
+
+def without(name: str, **switches: Any) -> dict[str, Any]:
+    """An override that has all plugins, one of them with switches or arguments."""
+    entries = [HIERARCHY, *({"name": each} for each in REST)]
+    return override(*(entry | switches if entry["name"] == name else entry for entry in entries))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"name": "nodegroup", "arguments": {"strict": False}},
+        {"name": "nodegroup", "arguments": {"strict": "false"}},
+        {"name": "nodegroup", "enablePredicate": False},
+    ],
+)
+def test_groups_of_nodes_may_be_asked_of_queues_that_have_them(entry: dict[str, Any]) -> None:
+    assert not document.judge(example(put("scheduler", override(HIERARCHY, *REST, entry)))).errors
+
+
+def test_a_switch_that_nothing_of_the_document_needs_may_be_off() -> None:
+    off = {"predicates": {"enableNodeOrder": False}, "gang": {"enableJobStarving": False, "enableJobReady": True}}
+    for name, switches in off.items():
+        assert not document.judge(example(put("scheduler", without(name, **switches)))).errors
 
 
 @pytest.mark.parametrize(
@@ -111,6 +136,22 @@ REST = ("gang", "predicates", "network-topology-aware")
         (override(HIERARCHY, *REST, actions="gangreclaim"), "actions", "without allocate"),
         (override(HIERARCHY, "proportion", *REST), "tiers", "capacity and proportion both divide"),
         (override("gan", "proportion"), "plugins.0.name", "is no plugin"),  # and nothing more is concluded
+        (without("gang", enableJobReady=False), "tiers", "without enableJobReady of gang pods start one by one"),
+        (without("predicates", enablePredicate=False), "tiers", "without enablePredicate of predicates nobody looks"),
+        (without("predicates", arguments={TOLERATION: False}), "tiers", "whose taints they do not tolerate"),
+        (without("predicates", arguments={TOLERATION: "false"}), "tiers", "whose taints they do not tolerate"),
+        (without("capacity", enabledAllocatable=False), "tiers", "without enabledAllocatable of capacity queues use"),
+        (
+            without("network-topology-aware", enabledHyperNodeGradient=False),
+            "tiers",
+            "without enabledHyperNodeGradient of network-topology-aware no bound holds",
+        ),
+        (override(HIERARCHY, *REST, "nodegroup"), "tiers", "nodegroup places nothing of queues without affinity"),
+        (
+            override(HIERARCHY, *REST, {"name": "nodegroup", "arguments": {"enablePreferredOrder": True}}),
+            "tiers",
+            "nodegroup places nothing of queues without affinity",
+        ),
     ],
 )
 def test_what_an_override_leaves_without_effect(scheduler: dict[str, Any], path: str, says: str) -> None:

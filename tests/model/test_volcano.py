@@ -285,9 +285,47 @@ def test_tiers_in_which_everybody_is_asked_pass(configuration: dict):
     assert not list(scheduler_rules.problems(configuration))
 
 
+FIT, ARGUMENTS = "resource-strategy-fit", ("tiers", 0, "plugins", 0, "arguments")
+"""The scheduler reads nested arguments all or not at all: it ends itself over one of a wrong type (framework.Get)."""
+
+
+@pytest.mark.parametrize(
+    ("plugin", "arguments", "path", "said"),
+    [
+        (FIT, {"resources": {"cpu": {"weight": "2"}}}, ("resources", "cpu", "weight"), "must be a whole number"),
+        (FIT, {"resources": {"cpu": 2}}, ("resources", "cpu"), "must be a mapping"),
+        (FIT, {"resources": {"cpu": {"wieght": 2}}}, ("resources", "cpu", "wieght"), "no such argument"),
+        (FIT, {"resources": {1: {"weight": 2}}}, ("resources", "1"), "a key must be text"),
+        (FIT, {"sra": {"enable": "true"}}, ("sra", "enable"), "must be true or false"),
+        (FIT, {"sra": {"resourceWeight": {"cpu": 1.5}}}, ("sra", "resourceWeight", "cpu"), "must be a whole number"),
+        (
+            FIT,
+            {"proportional": {"resourceProportion": {"nvidia.com/gpu.cpu": "4"}}},
+            ("proportional", "resourceProportion", "nvidia.com/gpu.cpu"),
+            "must be a whole number or a number",
+        ),
+        ("usage", {"thresholds": {"cpu": "80"}}, ("thresholds", "cpu"), "must be a whole number"),
+        ("extender", {"extender.managedResources": ["a/b", 3]}, ("extender.managedResources", 1), "must be text"),
+    ],
+)
+def test_nested_arguments_have_types_too(plugin: str, arguments: dict[str, Any], path: tuple[Any, ...], said: str):
+    [problem] = scheduler_rules.problems(_with({"name": plugin, "arguments": arguments}))
+    assert problem.path == (*ARGUMENTS, *path)
+    assert said in problem.message
+
+
 def test_arguments_of_the_right_type_pass():
     configuration = _with(
         {"name": "overcommit", "arguments": {"overcommit-factor": 1.5}},
+        {
+            "name": "resource-strategy-fit",
+            "arguments": {
+                "resources": {"nvidia.com/gpu": {"type": "MostAllocated", "weight": 2}, "example.com/*": {"weight": 1}},
+                "sra": {"enable": True, "resources": "nvidia.com/gpu", "resourceWeight": {"nvidia.com/gpu": 1}},
+                "proportional": {"enable": False, "resourceProportion": {"nvidia.com/gpu.cpu": 4.5}},
+            },
+        },
+        {"name": "usage", "arguments": {"thresholds": {"cpu": 80, "mem": 80}}},
         {"name": "predicates", "arguments": {"predicate.CacheEnable": "true"}},
         {"name": "tdm", "arguments": {"tdm.revocable-zone.rz1": "10:00-21:00"}},
         {

@@ -22,7 +22,17 @@ def queue(name: Any, parent: Any = "root", **quotas: Any) -> Resource:
 
 TREE = [queue("research"), queue("research.llm", "research")]
 
+MIXED = {GPU: 8, "cpu": 96, "memory": "1Ti"}
+"""What can be above its share in one and within in another."""
+
 BREAKS: Breaks = {
+    "queue-claims": [
+        ([queue("a", deserved=MIXED)], "spec.deserved: cpu, memory beside nvidia.com/gpu: each decides"),
+        ([queue("a", deserved={"cpu": 8, "memory": "1Ti"})], "spec.deserved: memory beside cpu"),
+        ([queue("a", deserved=MIXED, guarantee={"memory": "1Gi"})], "cpu beside memory, nvidia.com/gpu"),
+        ([*TREE, queue("research.vision", "research", deserved=MIXED)], "cpu, memory beside", "research.vision"),
+        ([platform(TWIN), queue("a", deserved=MIXED)], "cpu, memory beside", "a"),
+    ],
     "queue-sums": [
         ([queue("a", deserved=8, capability=4)], 'spec.deserved["nvidia.com/gpu"]: '),
         ([queue("a", guarantee=64, deserved=32)], "spec.guarantee.resource"),
@@ -37,6 +47,15 @@ BREAKS: Breaks = {
 }
 
 PASSES: Passes = {
+    "queue-claims": [
+        [],
+        [queue("a", deserved=8)],
+        [queue("a", deserved={GPU: 8, "nvidia.com/mig-1g.10gb": 2})],
+        [queue("a", deserved={"cpu": 8})],
+        [queue("a", capability=MIXED)],
+        [queue("a", deserved={GPU: 8, "memory": "1Gi"}, guarantee={"memory": "1Gi"})],
+        [queue("research", deserved=MIXED), queue("research.llm", "research", deserved=8)],
+    ],
     "queue-sums": [
         [],
         [queue("a", guarantee=8, deserved=8, capability=8)],
@@ -51,6 +70,11 @@ PASSES: Passes = {
 }
 
 UNKNOWNS: Unknowns = {
+    "queue-claims": [
+        ([queue("a", deserved=UNKNOWN)], "spec.deserved"),
+        ([queue("a", deserved=MIXED, guarantee=UNKNOWN)], "spec.guarantee"),
+        ([queue("a", deserved=MIXED), queue("b", UNKNOWN)], "spec.parent", "b"),
+    ],
     "queue-sums": [
         (queue("a", deserved={GPU: UNKNOWN}, capability=4), 'spec.deserved["nvidia.com/gpu"]'),
         (queue("a", UNKNOWN), "spec.parent"),
