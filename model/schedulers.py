@@ -1,7 +1,4 @@
-"""What each scheduler makes of a document: how everything is carried over, and what is refused.
-
-One table, from which the rules and the reference follow: what stands in it as refused is refused by `check`.
-"""
+"""What each scheduler makes of a document, in one table: what stands in it as refused is refused by `check`."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
