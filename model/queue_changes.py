@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from . import nodes, queues, quotas, volcano
+from . import nodes, queues, quotas
 from .problems import ABSENT, Problem
 from .quantities import readable, written
 
@@ -90,19 +90,13 @@ def _divided(before: "Environment", after: "Environment") -> Iterator[Problem]:
 
 
 def amounts(env: "Environment") -> dict[Key, Decimal]:
-    """All amounts of all queues that Volcano is told, in base units."""
+    """All amounts of all queues, in base units."""
     return {
         (node.path, kind, resource): amount.value
         for node in queues.flatten(env)
         for kind in (*SUMMED, CAPABILITY)
-        for resource, amount in quotas.resolved(_told_of(node, kind)).items()
+        for resource, amount in quotas.resolved(getattr(node.queue, kind)).items()
     }
-
-
-def _told_of(node: queues.QueueNode, kind: str) -> quotas.Quota:
-    if kind == "deserved" and node.leaf:
-        return volcano.claimed(node.queue)
-    return getattr(node.queue, kind)
 
 
 def first_step(before: "Environment", after: "Environment") -> dict[Key, Held]:
