@@ -181,9 +181,8 @@ def empty(client: Client) -> Iterator[None]:
     for namespace in ("kueue-research", "kueue-production"):
         client.deletecollection(Job, namespace=namespace, cascade=CascadeType.FOREGROUND)
         eventually(lambda namespace=namespace: not list(client.list(Pod, namespace=namespace)), what="no pods")
-        eventually(
-            lambda namespace=namespace: not list(client.list(Workload, namespace=namespace)), what="no workloads"
-        )
+        # Kueue takes its finalizer off in its own time, and tries again later and later.
+        eventually(lambda namespace=namespace: not list(client.list(Workload, namespace=namespace)), 90, "no workloads")
 
 
 @pytest.mark.usefixtures("empty")
