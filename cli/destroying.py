@@ -1,6 +1,7 @@
 """`destroy`: takes down what `up` made, and says what stays."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,10 @@ from model import aws
 from model.environment import Environment
 from model.storage import claims, existing, remote
 
-from . import environments
+from . import clusters, environments, terminating
 from .output import console
 from .refusals import RefusedError
-from .upping import Force, InTwin, Yes, place_of, require_consent
+from .upping import Force, InTwin, Place, Yes, place_of, require_consent
 
 _HOLDS = {
     "aws:fsx/lustreFileSystem:LustreFileSystem": "the shared file system, with all files",
@@ -52,9 +53,9 @@ def destroy(
     if going.queues:
         lost = place.of_twin and made_here
         with queue_removal.watched(place, loaded, going, "destroy", force=force, unreachable=lost):
-            place.run("destroy", *arguments)
+            take_down(place, loaded, exported, arguments)
     else:
-        place.run("destroy", *arguments)
+        take_down(place, loaded, exported, arguments)
     for sentence in left(loaded):
         console.print(sentence)
     if made_here and not place.of_twin:
@@ -65,6 +66,25 @@ def destroy(
     )
     if place.of_twin:
         console.print("The twin's control plane still runs: ./gangline twin stop ends it.")
+
+
+def take_down(place: Place, environment: Environment, exported: str, arguments: list[str]) -> None:
+    """Have the engine do it, and say what it waited for in vain."""
+    try:
+        place.run("destroy", *arguments)
+    except RefusedError as failed:
+        kept: list[str] = []
+        # A cluster of its own may be gone already.
+        with (
+            suppress(RefusedError),
+            clusters.of_environment(place.stack, environment, place.engine, of_twin=place.of_twin) as client,
+        ):
+            kept = list(terminating.remaining(client, exported)) if client else []
+        if not kept:
+            raise
+        told = [str(failed), "  still there, and deleted only when whoever set their finalizers clears them:"]
+        fix = "  fix: run that operator again, or, if it is gone for good, take the finalizer off; then destroy again"
+        raise RefusedError("\n".join([*told, *(f"  {line}" for line in kept), fix])) from None
 
 
 def refuse_protected(exported: str, file: Path) -> None:

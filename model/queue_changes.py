@@ -7,6 +7,9 @@ whole has, and no part's capability is above the whole's. The engine changes a q
 queue in any order, and removes queues last. So a whole meets its parts as they were, and each part the others as they
 were or as they will be.
 
+Of what a leaf deserves Volcano is told only what decides (model/volcano.py, `claimed`). Less is safe wherever more is,
+but for a queue that loses its parts: it must not be told less than they have until they are removed.
+
 What is safe in any order is a step on which nothing is taken from a whole that its old parts still have, and nothing
 given to parts that others of them still have. `first_step` gives the one that leads the nearest to a document; after it
 the document itself can be brought up, or is a level of queues nearer.
@@ -17,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from . import nodes, queues, quotas
+from . import nodes, queues, quotas, volcano
 from .problems import ABSENT, Problem
 from .quantities import readable, written
 
@@ -57,8 +60,10 @@ def problems(before: "Environment", after: "Environment") -> Iterator[Problem]:
     """
     if not before.scheduler.kind == after.scheduler.kind == "volcano":
         return
-    old = amounts(before)
+    old, kept = amounts(before), untold(before, after)
     for (path, kind, resource), held in first_step(before, after).items():
+        if resource in kept.get(path, {}):
+            continue
         node = queues.by_path(after)[path]
         quota = getattr(node.queue, kind)
         key = quotas.key(quota, resource)
@@ -72,6 +77,8 @@ def problems(before: "Environment", after: "Environment") -> Iterator[Problem]:
             f"{_told(resource, None if new is None else new.value)} is refused on the way: {held.because}",
             fix=f"a first up {first} here{pools}, then this document",
         )
+    for path, resources in kept.items():
+        yield from _undivided(queues.by_path(after)[path], resources)
     yield from _divided(before, after)
 
 
@@ -87,6 +94,47 @@ def _divided(before: "Environment", after: "Environment") -> Iterator[Problem]:
             message = f"{node.path} gets its first parts, which Volcano refuses while pods are in it"
             fix = "let what runs there end, or move it, before the up"
             yield Problem((*node.keys, "queues"), ", ".join(node.queue.queues), message, fix=fix, severity="warning")
+
+
+def _undivided(node: queues.QueueNode, resources: Mapping[str, list[str]]) -> Iterator[Problem]:
+    """A queue that becomes a leaf, of which Volcano is then told less than its parts have until they are removed."""
+    for resource, parts in resources.items():
+        key = quotas.key(node.queue.deserved, resource)
+        yield Problem(
+            (*node.keys, "queues"),
+            ABSENT,
+            f"no part is left, and of a queue without parts Volcano is told no {key} that it deserves: refused on the "
+            "way, its parts have of it until they are removed after it",
+            fix=f"a first up of the document as it was, without {key} in {', '.join(parts)}, then this document",
+        )
+
+
+def untold(before: "Environment", after: "Environment") -> dict[str, dict[str, list[str]]]:
+    """What parts must have given up before their whole becomes a leaf, which Volcano is told not to deserve it.
+
+    Returns:
+        By the path of the whole: the paths of all queues that were below it and deserve of a resource, by resource.
+    """
+    first = {key: held.amount for key, held in first_step(before, after).items()}
+    step = [key for key, amount in {**amounts(after), **first}.items() if amount is not None]
+    old, parts = queues.by_path(before), _parts(before)
+    found: dict[str, dict[str, list[str]]] = {}
+    for node in queues.flatten(after):
+        if not node.leaf:
+            continue
+        named = {kind: [name for path, each, name in step if (path, each) == (node.path, kind)] for kind in SUMMED}
+        told = {*volcano.deciding(named["deserved"]), *named["guarantee"]}
+        have = {name for part in parts.get(node.path, ()) for name in _told_of(old[part])}
+        for resource in sorted(have - told):
+            below = [path for path, kind, name in amounts(before) if (kind, name) == ("deserved", resource)]
+            found.setdefault(node.path, {})[resource] = [path for path in below if path.startswith(f"{node.path}.")]
+    return found
+
+
+def _told_of(node: queues.QueueNode) -> set[str]:
+    """The resources of which Volcano is told that a queue deserves some."""
+    deserved = volcano.claimed(node.queue) if node.leaf else node.queue.deserved
+    return {name for name, amount in quotas.resolved(deserved).items() if amount.value}
 
 
 def amounts(env: "Environment") -> dict[Key, Decimal]:

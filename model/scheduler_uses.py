@@ -57,7 +57,7 @@ def undivided_shares(env: "Environment") -> Iterator[Use]:
     """What queues with parts deserve and none of their parts does, of that by which Volcano judges a share."""
     for node in _wholes(env):
         with suppress(Unanswerable):
-            for name in sorted(volcano.deciding(node.queue)):
+            for name in sorted(volcano.deciding(node.queue.deserved)):
                 if _undivided(node.queue, "deserved", name):
                     yield (*node.keys, "deserved", name), node.queue.deserved[name].text
 

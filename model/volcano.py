@@ -5,7 +5,7 @@ claims its share, whole gangs are evicted, as few as possible, where the older p
 and break many gangs for one claim.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -123,14 +123,14 @@ def claimed(queue: queues.Queue) -> quotas.Quota:
     together, so two queues that are both above in GPUs and within in memory evict each other's gangs for ever. What is
     guaranteed must be deserved too, so it stays.
     """
-    decides = deciding(queue)
+    decides = deciding(queue.deserved)
     return {name: amount for name, amount in queue.deserved.items() if name in decides or name in queue.guarantee}
 
 
-def deciding(queue: queues.Queue) -> frozenset[str]:
-    """The names in a queue's `deserved` of what decides: its GPUs, or, without any, its cores, or else the first."""
-    gpus = frozenset(name for name in queue.deserved if is_any_gpu(quotas.resource_name(name)))
-    return gpus or frozenset([name for name in ("cpu", *queue.deserved) if name in queue.deserved][:1])
+def deciding(deserved: Collection[str]) -> frozenset[str]:
+    """What decides of the names in a queue's `deserved`: its GPUs, or, without any, its cores, or else the first."""
+    gpus = frozenset(name for name in deserved if is_any_gpu(quotas.resource_name(name)))
+    return gpus or frozenset([name for name in ("cpu", *deserved) if name in deserved][:1])
 
 
 def _amounts(quota: quotas.Quota) -> dict[str, str]:

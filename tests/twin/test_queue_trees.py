@@ -18,6 +18,7 @@ from model import volcano as volcano_model
 from model.environment import Environment
 from model.problems import Problem, spoken
 from tests.model.documents import drop, example, put
+from tests.model.queue_steps import steps
 
 Queue = create_global_resource("scheduling.volcano.sh", "v1beta1", "Queue", "queues")
 TREES = 150
@@ -84,9 +85,7 @@ def test_a_change_that_we_do_not_refuse_comes_through_in_any_order_and_so_does_e
         old, new = (document.judge(written(name, tree)).environment for tree in queue_trees.change(seed))
         if old is None or new is None:
             continue
-        if deciding(old) != deciding(new):
-            continue  # what Volcano is told of a leaf changes from one resource to another, which is not compared
-        ways[name] = [objects(old), *steps(old, new)]
+        ways[name] = [objects(env) for env in (old, *steps(old, new, loaded))]
         for (path, _, _), held in queue_changes.first_step(old, new).items():
             if path == name and "its parts have" in held.because:
                 early[name] = path, objects(new)[path]
@@ -104,45 +103,13 @@ def test_a_change_that_we_do_not_refuse_comes_through_in_any_order_and_so_does_e
         bring_up(volcano, {name: [*way, {}] for name, way in ways.items()})
 
 
-def deciding(env: Environment) -> set[str]:
-    """The resources of which Volcano is told what leaves deserve."""
-    leaves = [node for node in model_queues.flatten(env) if node.leaf]
-    return {name for node in leaves for name in volcano_model.queue_spec(node).get("deserved", {})}
-
-
 Objects = dict[str, dict[str, Any]]
 """What the Queue objects of a tree say, by their names, parents first."""
 
 
-def steps(old: Environment, new: Environment) -> list[Objects]:
-    """What is brought up on the way from one document to another, one after the other."""
-    found: list[Objects] = []
-    while first := queue_changes.first_step(old, new):
-        value = document_with(new, first)
-        old = document.load(value)
-        found.append(objects(old))
-        assert len(found) < model_queues.DEPTH
-    return [*found, objects(new)]
-
-
-def document_with(env: Environment, first: Mapping[queue_changes.Key, queue_changes.Held]) -> dict[str, Any]:
-    """The document of a first step."""
-    amounts: dict[queue_changes.Key, Any] = {**queue_changes.amounts(env)}
-    amounts |= {key: held.amount for key, held in first.items()}
-
-    def below(parent: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for node in model_queues.flatten(env):
-            if node.parent == parent:
-                own: dict[str, Any] = {kind: {} for kind in queue_trees.KINDS}
-                for (path, kind, resource), amount in amounts.items():
-                    if path == node.path and amount is not None:
-                        own[kind][resource] = str(amount)
-                found[node.keys[-1]] = {**own, "queues": below(node.path)}
-        return found
-
-    ((name, tree),) = below(model_queues.ROOT).items()
-    return written(name, tree)
+def loaded(tree: dict[str, Any]) -> Environment:
+    ((name, queue),) = tree.items()
+    return document.load(written(name, queue))
 
 
 def objects(env: Environment) -> Objects:
