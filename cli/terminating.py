@@ -32,16 +32,16 @@ def remaining(client: Client, exported: str) -> Iterator[str]:
 
     Args:
         client: A client of the cluster.
-        exported: The state of the stack before it was taken down, as the engine exports it: namespaces that are not
-            in it are none of its business.
+        exported: The state of the stack before it was taken down, as the engine exports it: what is in other
+            namespaces than its own is none of its business.
     """
+    ours = _namespaces(exported)
     for kind, resource in _KINDS.items():
         for found in seeing.everywhere(client, resource):
             metadata = found["metadata"]
-            if metadata.get("deletionTimestamp") and metadata.get("finalizers"):
+            if metadata["namespace"] in ours and metadata.get("deletionTimestamp") and metadata.get("finalizers"):
                 kept = ", ".join(metadata["finalizers"])
                 yield f"{kind} {metadata['namespace']}/{metadata['name']} keeps {kept}"
-    ours = _namespaces(exported)
     for found in seeing.objects(client, Namespace):
         if found["metadata"]["name"] in ours and found["metadata"].get("deletionTimestamp"):
             conditions = (found.get("status") or {}).get("conditions") or []

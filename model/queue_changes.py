@@ -104,7 +104,7 @@ def _undivided(node: queues.QueueNode, resources: Mapping[str, list[str]]) -> It
             (*node.keys, "queues"),
             ABSENT,
             f"no part is left, and of a queue without parts Volcano is told no {key} that it deserves: refused on the "
-            "way, its parts have of it until they are removed after it",
+            "way, as its parts keep theirs until they are removed after it",
             fix=f"a first up of the document as it was, without {key} in {', '.join(parts)}, then this document",
         )
 
@@ -123,7 +123,7 @@ def untold(before: "Environment", after: "Environment") -> dict[str, dict[str, l
         if not node.leaf:
             continue
         named = {kind: [name for path, each, name in step if (path, each) == (node.path, kind)] for kind in SUMMED}
-        told = {*volcano.deciding(named["deserved"]), *named["guarantee"]}
+        told = volcano.claimed_names(named["deserved"], named["guarantee"])
         have = {name for part in parts.get(node.path, ()) for name in _told_of(old[part])}
         for resource in sorted(have - told):
             below = [path for path, kind, name in amounts(before) if (kind, name) == ("deserved", resource)]

@@ -123,8 +123,13 @@ def claimed(queue: queues.Queue) -> quotas.Quota:
     together, so two queues that are both above in GPUs and within in memory evict each other's gangs for ever. What is
     guaranteed must be deserved too, so it stays.
     """
-    decides = deciding(queue.deserved)
-    return {name: amount for name, amount in queue.deserved.items() if name in decides or name in queue.guarantee}
+    names = claimed_names(queue.deserved, queue.guarantee)
+    return {name: amount for name, amount in queue.deserved.items() if name in names}
+
+
+def claimed_names(deserved: Collection[str], guarantee: Collection[str]) -> frozenset[str]:
+    """The names in a leaf's `deserved` of which Volcano is told: what decides, and what is guaranteed."""
+    return deciding(deserved).union(name for name in deserved if name in guarantee)
 
 
 def deciding(deserved: Collection[str]) -> frozenset[str]:
